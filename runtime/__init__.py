@@ -1,0 +1,1 @@
+"""The few functions that emitted code may call. NumPy only; never imports the compiler."""
