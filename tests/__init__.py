@@ -1,0 +1,1 @@
+"""The tests: a folder per package, a file per module; the bank of sample programs; golden emitted sources."""

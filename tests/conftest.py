@@ -1,0 +1,39 @@
+"""Settings for every test: reproducible hypothesis profiles, the nightly option, golden files."""
+
+import os
+
+import hypothesis
+import numpy as np
+import pytest
+
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, max_examples=150, print_blob=True, database=None)
+hypothesis.settings.register_profile("nightly", deadline=None, max_examples=5000, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="also run the long tests, with hypothesis' nightly profile")
+    parser.addoption("--update-golden", action="store_true", help="rewrite the stored emitted sources and the README's")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--nightly"):
+        hypothesis.settings.load_profile("nightly")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--nightly"):
+        for item in items:
+            if "nightly" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="runs with --nightly"))
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Random numbers that are the same in every run."""
+    return np.random.default_rng(20240607)
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
