@@ -1,0 +1,265 @@
+"""Families of ops: what an entry's rules are made of, so that most entries are one line.
+
+A rule meets the call through a context: ``Derivative`` for vjp and jvp, ``Batching`` for batch. Broadcasting of cotangents, their
+accumulation, activity and dtype belong to the transforms; a rule only says the mathematics, in NumPy, on recorded values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from .table import Op
+
+if TYPE_CHECKING:
+    from ..core.types import Type
+
+
+@dataclass
+class Derivative:
+    """What a vjp or jvp rule sees.
+
+    ``x``: the operands; ``y``: the result (a tuple for several); ``ct``: the result's cotangent, broadcastable to ``y`` (vjp);
+    ``dx``: the operands' tangents, None where inactive (jvp); ``params``; ``type(i)`` of operand i.
+    """
+
+    entry: Op
+    x: tuple[Any, ...]
+    y: Any
+    params: Mapping[str, Any]
+    ct: Any = None
+    dx: tuple[Any, ...] = ()
+
+
+@dataclass
+class Scatter:
+    """A cotangent that stands at an index of an array of zeros: accumulated in place, never as a sum of whole arrays."""
+
+    value: Any
+    index: tuple[Any, ...]
+    arrays: tuple[Any, ...]
+
+
+@dataclass
+class Batching:
+    """What a batch rule sees: operands, of which the mapped ones carry the batch as axis 0; per-sample types; the batch size."""
+
+    entry: Op
+    x: tuple[Any, ...]
+    mapped: tuple[bool, ...]
+    types: tuple[Type, ...]
+    params: dict[str, Any]
+    size: Any
+
+    def bind(self, operands: Sequence[Any], params: Mapping[str, Any] | None = None) -> Any:
+        """The same op on other operands."""
+        from ..core.builder import current
+
+        return current().apply(self.entry, operands, dict(self.params if params is None else params))
+
+    def aligned(self, i: int, rank: int) -> Any:
+        """Operand i with its per-sample rank padded to ``rank``, so that NumPy aligns the batch axis with nothing else."""
+        x, own = self.x[i], self.types[i].ndim
+        if not self.mapped[i] or own == rank or own == 0 == rank:
+            return x
+        return expand(x, range(1, 1 + rank - own))
+
+    def full(self, i: int) -> Any:
+        """Operand i with a batch axis, broadcast if it is not mapped."""
+        if self.mapped[i]:
+            return self.x[i]
+        from ..core.builder import call
+
+        return call("numpy.broadcast_to", self.x[i], (self.size, *self.types[i].shape))
+
+
+def expand(x: Any, axes: Any) -> Any:
+    """np.expand_dims at axes counted from the front of the result."""
+    from ..core.builder import call
+
+    axes = tuple(axes)
+    return call("numpy.expand_dims", x, axes) if axes else x
+
+
+def partial(source: str) -> Callable[..., Any]:
+    """A partial derivative as a function of x1, x2, … (x for one), y and the parameters."""
+    return _compiled(source)
+
+
+@lru_cache(maxsize=None)
+def _compiled(source: str) -> Callable[..., Any]:
+    from ..core.builder import recorded
+
+    code = compile(source, f"<partial {source}>", "eval")
+
+    def evaluate(x: Sequence[Any], y: Any, params: Mapping[str, Any]) -> Any:
+        names = {f"x{i + 1}": v for i, v in enumerate(x)}
+        return eval(code, {"np": recorded, "x": x[0], "y": y, **names, **params})
+
+    return evaluate
+
+
+# elementwise
+
+
+def elementwise(*partials: str, name: str = "", inputs: int | None = None, symbol: str = "") -> dict[str, Any]:
+    """A ufunc (of another ``name`` than the entry's, if given). One partial per input, as NumPy source of x (or x1, x2, …) and y; "0" where the derivative is zero everywhere.
+
+    A boolean partial selects: ``np.where(partial, ct, 0.0)``, so that what is not selected cannot bring a NaN.
+    """
+    count = inputs or len(partials) or 1
+    names = ["x"] if count == 1 else [f"x{i + 1}" for i in range(count)]
+    return {
+        "family": "elementwise",
+        "signature": ", ".join([*names, "out=None", "where=True", "dtype=None"]),
+        "operands": tuple(names),
+        "writes": ("out",),
+        "partials": partials,
+        "prepare": _Ufunc(count),
+        "infer": ufunc_type(name),
+        "vjp": elementwise_vjp if partials else None,
+        "jvp": elementwise_jvp if partials else None,
+        "batch": elementwise_batch,
+        "emit": _operator_text(symbol, count) if symbol else None,
+    }
+
+
+class _Ufunc:
+    """Splits a ufunc call; ``where=`` and ``dtype=`` become operations of their own, ``out=`` is the front end's."""
+
+    def __init__(self, inputs: int) -> None:
+        self.inputs = inputs
+
+    def __call__(self, *args: Any, dtype: Any = None, where: Any = True, out: Any = None, casting: Any = None) -> tuple[list[Any], dict[str, Any]]:
+        if len(args) != self.inputs or out is not None or where is not True:
+            raise TypeError(f"takes {self.inputs} array arguments here, without out= and where=")
+        if dtype is not None:
+            from ..core.builder import call
+
+            return [call("numpy.astype", a, dtype) for a in args], {}
+        return list(args), {}
+
+
+def ufunc_type(name: str) -> Callable[..., Any]:
+    """The result type by NumPy's own resolution for the ufunc of that name, weak scalars included."""
+
+    def infer(types: list[Type], params: Mapping[str, Any]) -> Any:
+        import numpy as np
+
+        from ..core.types import Type, broadcast, promotion
+
+        ufunc = getattr(np, name)
+        key = (ufunc, tuple(promotion(t) for t in types))
+        if key not in _RESOLVED:
+            wanted = [*key[1], *[None] * ufunc.nout]
+            plain = [np.dtype({int: np.int64, float: np.float64, complex: np.complex128}[w]) if isinstance(w, type) else w for w in key[1]]
+            if all(isinstance(w, type) for w in key[1]):
+                wanted = [*plain, *[None] * ufunc.nout]
+            _RESOLVED[key] = ufunc.resolve_dtypes(tuple(wanted))[ufunc.nin :]
+        shape = broadcast(*(t.shape for t in types))
+        outs = tuple(Type(d, shape, scalar=not shape) for d in _RESOLVED[key])
+        return outs[0] if ufunc.nout == 1 else outs
+
+    return infer
+
+
+_RESOLVED: dict[Any, Any] = {}
+
+
+def _operator_text(symbol: str, count: int) -> Callable[..., str]:
+    text = f"_0 {symbol} _1" if count == 2 else f"{symbol}_0"
+    return lambda types, params, out: text
+
+
+def elementwise_vjp(d: Derivative, i: int) -> Any:
+    """ct times the partial; selected by it where the partial is a condition."""
+    from ..core.builder import recorded as np
+
+    source = d.entry.partials[i]
+    if source == "0":
+        return None
+    if source in ("1", "-1"):
+        return d.ct if source == "1" else -d.ct
+    p = partial(source)(d.x, d.y, d.params)
+    if getattr(p, "dtype", None) == bool:
+        return np.where(p, d.ct, 0.0)
+    return d.ct * p
+
+
+def elementwise_jvp(d: Derivative) -> Any:
+    """The sum over active inputs of partial times tangent."""
+    from ..core.builder import recorded as np
+
+    total = None
+    for i, dx in enumerate(d.dx):
+        source = d.entry.partials[i]
+        if dx is None or source == "0":
+            continue
+        if source in ("1", "-1"):
+            term = dx if source == "1" else -dx
+        else:
+            p = partial(source)(d.x, d.y, d.params)
+            term = np.where(p, dx, 0.0) if getattr(p, "dtype", None) == bool else p * dx
+        total = term if total is None else total + term
+    return total
+
+
+def elementwise_batch(b: Batching) -> Any:
+    """As it stands, once ranks are aligned."""
+    rank = max(t.ndim for t in b.types)
+    return b.bind([b.aligned(i, rank) for i in range(len(b.x))])
+
+
+# linear in the first operand
+
+
+def linear(transpose: Callable[[Derivative], Any] | str, **fields: Any) -> dict[str, Any]:
+    """Linear in its first operand: the tangent goes through the op itself; ``transpose`` takes the cotangent back.
+
+    As source it may use ct, x, y and the parameters.
+    """
+    if isinstance(transpose, str):
+        source = transpose
+
+        def back(d: Derivative, i: int = 0) -> Any:
+            return partial(source)(d.x, d.y, {**d.params, "ct": d.ct})
+    else:
+        rule = transpose
+
+        def back(d: Derivative, i: int = 0) -> Any:
+            return rule(d)
+
+    return {"family": "linear", "vjp": back, "jvp": linear_jvp, "linear": True, **fields}
+
+
+def linear_jvp(d: Derivative) -> Any:
+    """The op itself on the tangent of its first operand."""
+    from ..core.builder import current
+
+    if d.dx[0] is None:
+        return None
+    return current().apply(d.entry, [d.dx[0], *d.x[1:]], dict(d.params))
+
+
+def same_batch(b: Batching) -> Any:
+    """For ops whose axes are counted from the end: a leading axis changes nothing."""
+    return b.bind(b.x)
+
+
+# helpers of several families
+
+
+def shape_text(shape: Sequence[Any]) -> str:
+    """A shape as source; one size stands alone."""
+    dims = [str(d) for d in shape]
+    return dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
+
+
+def tuple_text(values: Sequence[Any]) -> str:
+    """A tuple as source; a single one as itself."""
+    return str(values[0]) if len(values) == 1 else str(tuple(values))
+
+
+__all__ = ["Batching", "Derivative", "Scatter", "elementwise", "expand", "linear", "partial", "same_batch", "shape_text", "tuple_text", "ufunc_type"]
