@@ -143,7 +143,19 @@ def fold(entry: table.Op, args: Sequence[Atom], params: dict[str, Any], type: Ty
 def evaluate(entry: table.Op, values: Sequence[Any], params: dict[str, Any], types: Sequence[Type], out: Any) -> Any:
     """What the printed form of an op gives on real values."""
     source = expression(entry, types, params, out)
-    return eval(source, {"np": np, **{f"_{i}": v for i, v in enumerate(values)}})
+    return eval(source, {"np": np, "_setitem": _setitem, "_additem": _additem, **{f"_{i}": v for i, v in enumerate(values)}})
+
+
+def _setitem(base: Any, index: Any, value: Any) -> Any:
+    out = np.array(base)
+    out[index] = value
+    return out
+
+
+def _additem(base: Any, index: Any, value: Any) -> Any:
+    out = np.array(base)
+    np.add.at(out, index, value)
+    return out
 
 
 def expression(entry: table.Op, types: Sequence[Type], params: dict[str, Any], out: Any) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from .families import elementwise
+from typing import Any
+
+from .families import Derivative, Partial, elementwise
 from .table import op
 
 
-def ufunc(name: str, *partials: str, inputs: int | None = None, symbol: str = "", samples: str = "reals", aliases: tuple[str, ...] = (), **fields) -> None:
-    op(f"numpy.{name}", elementwise(*partials, name=name, inputs=inputs, symbol=symbol), samples=samples, aliases=aliases, **fields)
+def ufunc(name: str, *partials: Partial, symbol: str = "", samples: str = "reals", aliases: tuple[str, ...] = (), **fields: Any) -> None:
+    op(f"numpy.{name}", elementwise(*partials, name=name, symbol=symbol), samples=samples, aliases=aliases, **fields)
 
 
 ufunc("add", "1", "1", symbol="+")
@@ -33,6 +35,56 @@ ufunc("tanh", "1 - y * y")
 ufunc("absolute", "np.sign(x)", samples="reals away from 0", aliases=("numpy.abs",))
 ufunc("sign", "0", samples="reals away from 0")
 ufunc("logaddexp", "np.exp(x1 - y)", "np.exp(x2 - y)")
+
+
+def _power_base(d: Derivative, t: Any) -> Any:
+    """p x**(p-1), without a power where p is a small known number."""
+    from ..core.builder import atom_of, recorded as np
+    from ..core.program import Const
+
+    x, p = d.x
+    exponent = atom_of(p)
+    if not isinstance(exponent, Const):
+        return t * np.where(p == 0, 0.0, p * x ** np.where(p == 0, 1, p - 1))
+    if exponent.type.ndim:
+        return t * (p * x ** np.where(p == 0, 1, p - 1))
+    value = exponent.value.item() if hasattr(exponent.value, "item") else exponent.value
+    if value == 0:
+        return None
+    if value == 1:
+        return t
+    return t * (value * x) if value == 2 else t * (value * x ** (value - 1))
+
+
+def _power_exponent(d: Derivative, t: Any) -> Any:
+    """y log x; at x = 0 the power is flat in its exponent."""
+    from ..core.builder import recorded as np
+
+    x = d.x[0]
+    return t * (d.y * np.log(np.where(x == 0, 1, x)))
+
+
+ufunc("power", _power_base, _power_exponent, symbol="**", samples="positive", aliases=("numpy.pow",))
+
+
+def _extremum(i: int, above: str) -> Any:
+    """Of two arrays the tie is shared evenly; against a known number the derivative at the tie is 0, as for relu."""
+
+    def rule(d: Derivative, t: Any) -> Any:
+        from ..core.builder import atom_of, recorded as np
+        from ..core.program import Const
+
+        x, other = d.x[i], d.x[1 - i]
+        wins = x > other if above == ">" else x < other
+        if isinstance(atom_of(other), Const):
+            return np.where(wins, t, 0.0)
+        return np.where(x == other, 0.5 * t, np.where(wins, t, 0.0))
+
+    return rule
+
+
+ufunc("maximum", _extremum(0, ">"), _extremum(1, ">"))
+ufunc("minimum", _extremum(0, "<"), _extremum(1, "<"))
 
 for name, symbol in (("less", "<"), ("less_equal", "<="), ("greater", ">"), ("greater_equal", ">="), ("equal", "=="), ("not_equal", "!=")):
     ufunc(name, "0", "0", symbol=symbol)

@@ -103,11 +103,14 @@ def _compiled(source: str) -> Callable[..., Any]:
 
 # elementwise
 
+Partial = str | Callable[[Derivative, Any], Any]
 
-def elementwise(*partials: str, name: str = "", inputs: int | None = None, symbol: str = "") -> dict[str, Any]:
-    """A ufunc (of another ``name`` than the entry's, if given). One partial per input, as NumPy source of x (or x1, x2, …) and y; "0" where the derivative is zero everywhere.
 
-    A boolean partial selects: ``np.where(partial, ct, 0.0)``, so that what is not selected cannot bring a NaN.
+def elementwise(*partials: Partial, name: str = "", inputs: int | None = None, symbol: str = "") -> dict[str, Any]:
+    """A ufunc. One partial per input, as NumPy source of x (or x1, x2, …) and y; "0" where the derivative is zero everywhere.
+
+    A boolean partial selects: ``np.where(partial, ct, 0.0)``, so that what is not selected cannot bring a NaN. A partial that no
+    expression says is a function ``(d, t)``: the tangent or cotangent t times it.
     """
     count = inputs or len(partials) or 1
     names = ["x"] if count == 1 else [f"x{i + 1}" for i in range(count)]
@@ -173,36 +176,35 @@ def _operator_text(symbol: str, count: int) -> Callable[..., str]:
     return lambda types, params, out: text
 
 
-def elementwise_vjp(d: Derivative, i: int) -> Any:
-    """ct times the partial; selected by it where the partial is a condition."""
+def times_partial(d: Derivative, i: int, t: Any) -> Any:
+    """A tangent or cotangent times the partial of input i; selected by it where the partial is a condition; None for zero."""
     from ..core.builder import recorded as np
 
-    source = d.entry.partials[i]
-    if source == "0":
+    rule = d.entry.partials[i]
+    if callable(rule):
+        return rule(d, t)
+    if rule == "0":
         return None
-    if source in ("1", "-1"):
-        return d.ct if source == "1" else -d.ct
-    p = partial(source)(d.x, d.y, d.params)
+    if rule in ("1", "-1"):
+        return t if rule == "1" else -t
+    p = partial(rule)(d.x, d.y, d.params)
     if getattr(p, "dtype", None) == bool:
-        return np.where(p, d.ct, 0.0)
-    return d.ct * p
+        return np.where(p, t, 0.0)
+    return t * p
+
+
+def elementwise_vjp(d: Derivative, i: int) -> Any:
+    """The cotangent times the partial."""
+    return times_partial(d, i, d.ct)
 
 
 def elementwise_jvp(d: Derivative) -> Any:
     """The sum over active inputs of partial times tangent."""
-    from ..core.builder import recorded as np
-
     total = None
     for i, dx in enumerate(d.dx):
-        source = d.entry.partials[i]
-        if dx is None or source == "0":
-            continue
-        if source in ("1", "-1"):
-            term = dx if source == "1" else -dx
-        else:
-            p = partial(source)(d.x, d.y, d.params)
-            term = np.where(p, dx, 0.0) if getattr(p, "dtype", None) == bool else p * dx
-        total = term if total is None else total + term
+        term = None if dx is None else times_partial(d, i, dx)
+        if term is not None:
+            total = term if total is None else total + term
     return total
 
 
