@@ -74,12 +74,12 @@ _METHODS: dict[str, str] = {}
 _loaded = False
 
 
-def op(name: str, family: Mapping[str, Any] | None = None, *, aliases: tuple[str, ...] = (), methods: tuple[str, ...] = (), **fields: Any) -> Op:
-    """Add one entry. ``family`` is what a function of ``families.py`` returns; ``fields`` override it.
+def op(name: str, rules: Mapping[str, Any] | None = None, /, *, aliases: tuple[str, ...] = (), methods: tuple[str, ...] = (), **fields: Any) -> Op:
+    """Add one entry. ``rules`` is what a function of ``families.py`` returns; ``fields`` override it.
 
     ``methods`` are the ndarray methods that mean this function; ``aliases`` other qualified names of it.
     """
-    entry = Op(name=name, **{**(family or {}), **fields})
+    entry = Op(name=name, **{**(rules or {}), **fields})
     if name in _OPS:
         raise ValueError(f"{name} has an entry already")
     _OPS[name] = entry
