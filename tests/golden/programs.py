@@ -1,0 +1,51 @@
+"""The functions whose emitted source is stored in emitted/, with arguments for a batch of five."""
+
+import itertools
+
+import numpy as np
+
+SIZES = (784, 256, 128, 10)
+
+
+def compute_loss(weights, example, target):
+    z = example @ weights
+    y = np.maximum(z, 0.0)
+    return np.square(y - target)
+
+
+def mlp_loss(params, x, label):
+    h1 = np.maximum(x @ params["w1"] + params["b1"], 0.0)
+    h2 = np.maximum(h1 @ params["w2"] + params["b2"], 0.0)
+    logits = h2 @ params["w3"] + params["b3"]
+    shifted = logits - np.max(logits)
+    return np.log(np.sum(np.exp(shifted))) - shifted[label]
+
+
+def rnn_loss(params, xs):
+    h = np.zeros(3)
+    for x in xs:
+        h = np.tanh(params["w"] @ h + params["u"] @ x)
+    return np.sum(h * h)
+
+
+def linear_relu_args(rng):
+    return rng.normal(size=6), rng.normal(size=(5, 6)), rng.normal(size=5)
+
+
+def mlp_args(rng):
+    params = {}
+    for k, (n, m) in enumerate(itertools.pairwise(SIZES), start=1):
+        params[f"w{k}"] = (rng.normal(size=(n, m)) / np.sqrt(n)).astype(np.float32)
+        params[f"b{k}"] = (0.1 * rng.normal(size=m)).astype(np.float32)
+    return params, rng.normal(size=(5, 784)).astype(np.float32), rng.integers(10, size=5)
+
+
+def rnn_args(rng):
+    return {"w": rng.normal(size=(3, 3)), "u": rng.normal(size=(3, 2))}, rng.normal(size=(5, 4, 2))
+
+
+PROGRAMS = {
+    "linear_relu": (compute_loss, linear_relu_args),
+    "mlp": (mlp_loss, mlp_args),
+    "rnn": (rnn_loss, rnn_args),
+}
