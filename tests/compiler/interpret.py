@@ -1,0 +1,126 @@
+"""Runs a Program on arrays, node by node: what any pass must preserve. Shares only the ops' printed forms with the compiler."""
+
+import numpy as np
+
+from pergrad.compiler.core.builder import expression
+from pergrad.compiler.core.program import Apply, Const, Effect, For, If, Var, While
+from pergrad.compiler.core.types import Size, Type
+from pergrad.compiler.ops import table
+
+
+class Raised(Exception):
+    """An Effect of kind "raise" or a failed "assert" was reached."""
+
+
+def interpret(program, *arrays, effects=None):
+    """The results of a program as a list; ``effects`` collects (kind, values) in order."""
+    assert len(arrays) == len(program.params), f"{len(program.params)} parameters, {len(arrays)} given"
+    sizes = {name: np.shape(arrays[p])[axis] for name, (p, axis) in program.sizes.items()}
+    run = _Run(sizes, effects if effects is not None else [])
+    for v, a in zip(program.params, arrays):
+        assert np.shape(a) == run.resolved(v.type.shape), f"{v!r} got shape {np.shape(a)}"
+    return run.block(program, arrays)
+
+
+def setitem(base, index, value):
+    out = np.array(base)
+    out[index] = value
+    return out
+
+
+def additem(base, index, value):
+    out = np.array(base)
+    np.add.at(out, index, value)
+    return out
+
+
+class _Run:
+    def __init__(self, sizes, effects):
+        self.sizes = sizes
+        self.effects = effects
+        self.values = {}
+
+    def resolved(self, x):
+        """Sizes as numbers, also inside tuples, lists, dicts and types."""
+        match x:
+            case Size():
+                return int(np.prod([x.factor, *(self.sizes[n] for n in x.names)]))
+            case tuple() | list():
+                return type(x)(self.resolved(v) for v in x)
+            case dict():
+                return {k: self.resolved(v) for k, v in x.items()}
+            case Type():
+                return Type(x.dtype, self.resolved(x.shape), x.weak, x.scalar)
+        return x
+
+    def read(self, a):
+        return a.value if isinstance(a, Const) else self.values[a]
+
+    def block(self, block, arguments):
+        self.values.update(zip(block.params, arguments, strict=True))
+        for node in block.body:
+            outs = self.node(node)
+            for v, value in zip(node.outs, outs, strict=True):
+                t = self.resolved(v.type)
+                assert None in t.shape or np.shape(value) == t.shape, f"{v!r} came out with shape {np.shape(value)} in {node}"
+                if not t.weak:
+                    assert np.asarray(value).dtype == t.dtype, f"{v!r} came out as {np.asarray(value).dtype} in {node}"
+                self.values[v] = value
+        return [self.read(r) for r in block.results]
+
+    def node(self, node):
+        match node:
+            case Apply():
+                return self.apply(node)
+            case Effect():
+                self.effect(node)
+                return []
+            case If():
+                return self.block(node.then if self.read(node.pred) else node.orelse, [])
+            case For():
+                return self.for_loop(node)
+            case While():
+                return self.while_loop(node)
+        raise TypeError(type(node).__name__)
+
+    def apply(self, node):
+        entry = table.find(node.op)
+        types = [self.resolved(a.type) for a in node.args]
+        outs = tuple(self.resolved(v.type) for v in node.outs)
+        source = expression(entry, types, self.resolved(dict(node.params)), outs if len(outs) > 1 else outs[0])
+        names = {"np": np, "_setitem": setitem, "_additem": additem, **{f"_{i}": self.read(a) for i, a in enumerate(node.args)}}
+        y = eval(source, names)
+        return list(y) if len(outs) > 1 else [y]
+
+    def effect(self, node):
+        values = [self.read(a) for a in node.args]
+        self.effects.append((node.kind, values))
+        if node.kind == "raise" or (node.kind == "assert" and not values[0]):
+            raise Raised(node.payload)
+
+    def for_loop(self, node):
+        length = self.read(node.length) if isinstance(node.length, (Var, Const)) else self.resolved(node.length)
+        carries, n = [self.read(a) for a in node.inits], node.carried
+        xs = [self.read(a) for a in node.xs]
+        ys = [[None] * length for _ in node.outs[n:]]
+        for i in reversed(range(length)) if node.reverse else range(length):
+            results = self.block(node.body, [i, *carries, *(x[i] for x in xs)])
+            carries = results[:n]
+            for stack, y in zip(ys, results[n:]):
+                stack[i] = y
+        return [*carries, *(self.stacked(y, v) for y, v in zip(ys, node.outs[n:]))]
+
+    def while_loop(self, node):
+        carries, n = [self.read(a) for a in node.inits], node.carried
+        ys = [[] for _ in node.body.results[n:]]
+        count = 0
+        while self.block(node.cond, carries)[0]:
+            results = self.block(node.body, carries)
+            carries = results[:n]
+            for stack, y in zip(ys, results[n:]):
+                stack.append(y)
+            count += 1
+        return [*carries, *(self.stacked(y, v) for y, v in zip(ys, node.outs[n:])), *([count] if node.counted else [])]
+
+    def stacked(self, items, v):
+        return np.asarray(items, v.type.dtype).reshape(len(items), *self.resolved(v.type.shape[1:]))
