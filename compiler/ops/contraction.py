@@ -189,7 +189,9 @@ def matmul(x1: Any, x2: Any, out: Any = None) -> Any:
     if not n or not m:
         raise ValueError("matmul: input operand does not have enough dimensions")
     if _shape(x1)[-1] != _shape(x2)[-2 if m > 1 else -1]:
-        raise ValueError(f"matmul: shapes {_shape(x1)} and {_shape(x2)} do not fit: {_shape(x1)[-1]} is not {_shape(x2)[-2 if m > 1 else -1]}")
+        raise ValueError(
+            f"matmul: shapes {_shape(x1)} and {_shape(x2)} do not fit: {_shape(x1)[-1]} is not {_shape(x2)[-2 if m > 1 else -1]}"
+        )
     wide = max(n, m) - 2
     stack = LETTERS[3 : 3 + max(wide, 0)]
     left, x1 = _stacked(stack, x1, n - 2, _shape(x2), m)

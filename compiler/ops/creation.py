@@ -122,8 +122,20 @@ op(
     static=_SIZE,
 )
 for _name in ("zeros", "ones", "empty"):
-    op(f"numpy.{_name}_like", signature="a, dtype=None, order='K', subok=True, shape=None", operands=("a",), family="creation", lower=_like(_name.replace("empty", "zeros")))
-op("numpy.full_like", signature="a, fill_value, dtype=None, order='K', subok=True, shape=None", operands=("a",), family="creation", lower=full_like)
+    op(
+        f"numpy.{_name}_like",
+        signature="a, dtype=None, order='K', subok=True, shape=None",
+        operands=("a",),
+        family="creation",
+        lower=_like(_name.replace("empty", "zeros")),
+    )
+op(
+    "numpy.full_like",
+    signature="a, fill_value, dtype=None, order='K', subok=True, shape=None",
+    operands=("a",),
+    family="creation",
+    lower=full_like,
+)
 
 
 def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C") -> Any:
@@ -190,7 +202,13 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     start, stop = (v.atom.value if isinstance(v, Value) and isinstance(v.atom, Const) else v for v in (start, stop))
     if not isinstance(start, Value) and not isinstance(stop, Value):
         value = np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
-        y = constant(value, "linspace", *(v.tolist() if isinstance(v, np.ndarray) else v for v in (start, stop)), num, **({} if endpoint else {"endpoint": False}))
+        y = constant(
+            value,
+            "linspace",
+            *(v.tolist() if isinstance(v, np.ndarray) else v for v in (start, stop)),
+            num,
+            **({} if endpoint else {"endpoint": False}),
+        )
         return (y, (stop - start) / (num - endpoint)) if retstep else y
     step = (stop - start) / max(num - endpoint, 1)
     offset = recorded.reshape(recorded.astype(recorded.arange(num), np.float64), (num,) + (1,) * len(getattr(step, "shape", ())))
@@ -200,7 +218,14 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     return (y, step) if retstep else y
 
 
-op("numpy.linspace", signature="start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0", operands=("start", "stop"), family="creation", lower=linspace, static={"num": "PGR404"})
+op(
+    "numpy.linspace",
+    signature="start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0",
+    operands=("start", "stop"),
+    family="creation",
+    lower=linspace,
+    static={"num": "PGR404"},
+)
 
 
 def array(object: Any, dtype: Any = None, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0) -> Any:
@@ -253,5 +278,12 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 
 op("numpy.array", signature="object, dtype=None", operands=("object",), family="creation", lower=array)
-op("numpy.asarray", signature="a, dtype=None", operands=("a",), family="creation", lower=asarray, aliases=("numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfarray"))
+op(
+    "numpy.asarray",
+    signature="a, dtype=None",
+    operands=("a",),
+    family="creation",
+    lower=asarray,
+    aliases=("numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfarray"),
+)
 op("numpy.copy", signature="a, order='K'", operands=("a",), family="creation", lower=copy, methods=("copy",))

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from .families import Derivative, Partial, elementwise
-from .table import op
+from .families import (
+    Derivative,
+    Partial,
+    compose,
+    constant_of,
+    elementwise,
+    elementwise_batch,
+    elementwise_jvp,
+    elementwise_vjp,
+    refuse,
+    static,
+    ufunc_type,
+)
+from .table import amend, find, op
 
 
 def ufunc(name: str, *partials: Partial, symbol: str = "", samples: str = "reals", aliases: tuple[str, ...] = (), **fields: Any) -> None:
@@ -34,12 +46,56 @@ ufunc("cosh", "np.sinh(x)")
 ufunc("tanh", "1 - y * y")
 ufunc("absolute", "np.sign(x)", samples="reals away from 0", aliases=("numpy.abs",))
 ufunc("sign", "0", samples="reals away from 0")
+ufunc("fabs", "np.sign(x)", samples="reals away from 0")
+ufunc("arcsin", "1 / np.sqrt(1 - x * x)", samples="inside 1", aliases=("numpy.asin",))
+ufunc("arccos", "-1 / np.sqrt(1 - x * x)", samples="inside 1", aliases=("numpy.acos",))
+ufunc("arctan", "1 / (1 + x * x)", aliases=("numpy.atan",))
+ufunc("arcsinh", "1 / np.sqrt(1 + x * x)", aliases=("numpy.asinh",))
+ufunc("arccosh", "1 / np.sqrt(x * x - 1)", samples="above 1", aliases=("numpy.acosh",))
+ufunc("arctanh", "1 / (1 - x * x)", samples="inside 1", aliases=("numpy.atanh",))
+ufunc("arctan2", "x2 / (x1 * x1 + x2 * x2)", "-x1 / (x1 * x1 + x2 * x2)", samples="reals away from 0", aliases=("numpy.atan2",))
+ufunc("hypot", "x1 / np.where(y == 0, 1, y)", "x2 / np.where(y == 0, 1, y)")
+# constants in digits: a NumPy scalar such as np.log(2) would widen float32
+ufunc("exp2", "0.6931471805599453 * y")
+ufunc("log2", "1.4426950408889634 / x", samples="positive")
+ufunc("log10", "0.4342944819032518 / x", samples="positive")
+ufunc("cbrt", "1 / (3 * y * y)", samples="positive")
+ufunc("reciprocal", "-y * y", samples="reals away from 0")
+ufunc("logaddexp2", "np.exp2(x1 - y)", "np.exp2(x2 - y)")
+ufunc("copysign", "np.sign(x1) * np.copysign(1.0, x2)", "0", samples="reals away from 0")
+ufunc("heaviside", "0", "x1 == 0", samples="reals away from 0")
+ufunc("fmod", "1", "-np.trunc(x1 / x2)", samples="reals away from 0")
+for name in ("floor", "ceil", "rint", "trunc"):
+    ufunc(name, "0", samples="reals away from 0")
+for name, factor, alias in (("degrees", "57.29577951308232", "rad2deg"), ("radians", "0.017453292519943295", "deg2rad")):
+    ufunc(name, factor)
+    ufunc(alias, factor)
 ufunc("logaddexp", "np.exp(x1 - y)", "np.exp(x2 - y)")
+
+
+def _scaled_sinc(d: Derivative, t: Any) -> Any:
+    """(cos πx - y) / x; near 0 its series, so that every order of derivative is right there."""
+    from ..core.builder import recorded as np
+
+    x, y = d.x[0], d.y
+    near = np.abs(x) < 0.01
+    safe = np.where(near, 1, x)
+    series = x * (-3.289868133696453 + x * x * (3.2469697011334144 - 1.1445511186337138 * (x * x)))
+    return t * np.where(near, series, (np.cos(3.141592653589793 * x) - y) / safe)
+
+
+op(
+    "numpy.sinc",
+    {**elementwise(_scaled_sinc, name="sin"), "signature": "x"},
+    emit=lambda types, params, out: "np.sinc(_0)",
+    samples="reals",
+)
 
 
 def _power_base(d: Derivative, t: Any) -> Any:
     """p x**(p-1), without a power where p is a small known number."""
-    from ..core.builder import atom_of, recorded as np
+    from ..core.builder import atom_of
+    from ..core.builder import recorded as np
     from ..core.program import Const
 
     x, p = d.x
@@ -65,13 +121,15 @@ def _power_exponent(d: Derivative, t: Any) -> Any:
 
 
 ufunc("power", _power_base, _power_exponent, symbol="**", samples="positive", aliases=("numpy.pow",))
+ufunc("float_power", _power_base, _power_exponent, samples="positive")
 
 
 def _extremum(i: int, above: str) -> Any:
     """Of two arrays the tie is shared evenly; against a known number the derivative at the tie is 0, as for relu."""
 
     def rule(d: Derivative, t: Any) -> Any:
-        from ..core.builder import atom_of, recorded as np
+        from ..core.builder import atom_of
+        from ..core.builder import recorded as np
         from ..core.program import Const
 
         x, other = d.x[i], d.x[1 - i]
@@ -83,6 +141,21 @@ def _extremum(i: int, above: str) -> Any:
     return rule
 
 
+def _ignoring_nan(i: int, above: str) -> Any:
+    """fmax and fmin: a NaN never wins against a number."""
+    shared = _extremum(i, above)
+
+    def rule(d: Derivative, t: Any) -> Any:
+        from ..core.builder import recorded as np
+
+        x, other = d.x[i], d.x[1 - i]
+        return np.where(np.isnan(other), t, np.where(np.isnan(x), 0.0, shared(d, t)))
+
+    return rule
+
+
+ufunc("fmax", _ignoring_nan(0, ">"), _ignoring_nan(1, ">"))
+ufunc("fmin", _ignoring_nan(0, "<"), _ignoring_nan(1, "<"))
 ufunc("maximum", _extremum(0, ">"), _extremum(1, ">"))
 ufunc("minimum", _extremum(0, "<"), _extremum(1, "<"))
 
@@ -96,3 +169,162 @@ for name in ("logical_and", "logical_or", "logical_xor"):
 ufunc("logical_not", "0", samples="booleans")
 for name in ("isnan", "isinf", "isfinite", "signbit"):
     ufunc(name, "0")
+for name in ("gcd", "lcm"):
+    ufunc(name, "0", "0", samples="integers")
+
+
+# functions with options of their own
+
+
+@compose("numpy.clip", "a", "a_min", "a_max", methods=("clip",), samples="clip", family="elementwise", partials=("", "", ""))
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, where: Any = True, dtype: Any = None
+) -> Any:
+    """Known bounds print as np.clip; arrays as bounds share a tie as np.maximum and np.minimum do."""
+    from ..core.builder import current
+    from ..core.builder import recorded as np
+
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    if low is None and high is None:
+        return np.copy(a)
+    if low is None:
+        return np.minimum(a, high)
+    if high is None:
+        return np.maximum(a, low)
+    if constant_of(low) is None or constant_of(high) is None:
+        return np.minimum(np.maximum(a, low), high)
+    return current().apply(find("numpy.clip"), [a, low, high], {})
+
+
+def _clip_type(types: Any, params: Any) -> Any:
+    resolve = ufunc_type("maximum")
+    return resolve([resolve(types[:2], params), types[2]], params)
+
+
+def _inside(d: Derivative, t: Any) -> Any:
+    from ..core.builder import recorded as np
+
+    x, low, high = d.x
+    return np.where((x > low) & (x < high), t, 0.0)
+
+
+amend(
+    "numpy.clip",
+    infer=_clip_type,
+    partials=(_inside, "0", "0"),
+    vjp=elementwise_vjp,
+    jvp=elementwise_jvp,
+    batch=elementwise_batch,
+    emit=lambda types, params, out: "np.clip(_0, _1, _2)",
+)
+
+
+def _prepare_nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    return [x], {"nan": static(nan, "nan"), "posinf": static(posinf, "posinf"), "neginf": static(neginf, "neginf")}
+
+
+def _nan_to_num_text(types: Any, params: Any, out: Any) -> str:
+    shown = {"nan": params["nan"] or None, "posinf": params["posinf"], "neginf": params["neginf"]}
+    return "np.nan_to_num(_0" + "".join(f", {k}={v!r}" for k, v in shown.items() if v is not None) + ")"
+
+
+op(
+    "numpy.nan_to_num",
+    {**elementwise("np.isfinite(x)", name="positive"), "signature": "x, copy=True, nan=0.0, posinf=None, neginf=None", "writes": ()},
+    prepare=_prepare_nan_to_num,
+    emit=_nan_to_num_text,
+    samples="reals",
+)
+
+
+def _prepare_round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    if out is not None:
+        refuse("numpy.round", "out")
+    return [a], {"decimals": int(static(decimals, "decimals"))}
+
+
+op(
+    "numpy.round",
+    {**elementwise("0", name="positive"), "signature": "a, decimals=0, out=None"},
+    prepare=_prepare_round,
+    emit=lambda types, params, out: f"np.round(_0, {params['decimals']})" if params["decimals"] else "np.round(_0)",
+    methods=("round",),
+    aliases=("numpy.around",),
+    samples="reals away from 0",
+)
+
+
+@compose("numpy.fix", samples="reals away from 0")
+def fix(x: Any, out: Any = None) -> Any:
+    from ..core.builder import recorded as np
+
+    return np.trunc(x)
+
+
+@compose("numpy.isposinf", samples="reals")
+def isposinf(x: Any, out: Any = None) -> Any:
+    return x == float("inf")
+
+
+@compose("numpy.isneginf", samples="reals")
+def isneginf(x: Any, out: Any = None) -> Any:
+    return x == -float("inf")
+
+
+@compose("numpy.modf", samples="reals away from 0")
+def modf(x: Any, out: Any = None) -> Any:
+    from ..core.builder import recorded as np
+
+    whole = np.trunc(x)
+    return x - whole, whole
+
+
+@compose("numpy.divmod", "x1", "x2", samples="reals away from 0")
+def divmod_(x1: Any, x2: Any, out: Any = None) -> Any:
+    return x1 // x2, x1 % x2
+
+
+def _real_only(x: Any, name: str) -> Any:
+    if x.dtype.kind == "c":
+        from ..core.builder import current
+        from ..errors import Unsupported
+
+        raise Unsupported(
+            f"np.{name} of a complex array has no rule",
+            code="PGR702",
+            span=current().span,
+            hint="keep real and imaginary parts in arrays of their own",
+        )
+    return x
+
+
+@compose("numpy.real", "val", samples="reals")
+def real(val: Any) -> Any:
+    return _real_only(val, "real")
+
+
+@compose("numpy.imag", "val", samples="reals")
+def imag(val: Any) -> Any:
+    from ..core.builder import recorded as np
+
+    return np.zeros_like(_real_only(val, "imag"))
+
+
+@compose("numpy.conjugate", aliases=("numpy.conj",), methods=("conj", "conjugate"), samples="reals")
+def conjugate(x: Any, out: Any = None) -> Any:
+    return _real_only(x, "conj")
+
+
+@compose("numpy.angle", "z", samples="reals away from 0")
+def angle(z: Any, deg: bool = False) -> Any:
+    from ..core.builder import recorded as np
+
+    return np.where(
+        _real_only(z, "angle") < 0, np.astype(180.0 if deg else 3.141592653589793, _float(z)), np.zeros_like(z, dtype=_float(z))
+    )
+
+
+def _float(x: Any) -> Any:
+    import numpy as np
+
+    return x.dtype if x.dtype.kind == "f" else np.dtype(float)

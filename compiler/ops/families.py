@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from .table import Op
+from .table import Op, op
 
 if TYPE_CHECKING:
     from ..core.types import Type
@@ -88,7 +88,7 @@ def partial(source: str) -> Callable[..., Any]:
     return _compiled(source)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(source: str) -> Callable[..., Any]:
     from ..core.builder import recorded
 
@@ -135,7 +135,9 @@ class _Ufunc:
     def __init__(self, inputs: int) -> None:
         self.inputs = inputs
 
-    def __call__(self, *args: Any, dtype: Any = None, where: Any = True, out: Any = None, casting: Any = None) -> tuple[list[Any], dict[str, Any]]:
+    def __call__(
+        self, *args: Any, dtype: Any = None, where: Any = True, out: Any = None, casting: Any = None
+    ) -> tuple[list[Any], dict[str, Any]]:
         if len(args) != self.inputs or out is not None or where is not True:
             raise TypeError(f"takes {self.inputs} array arguments here, without out= and where=")
         if dtype is not None:
@@ -250,6 +252,115 @@ def same_batch(b: Batching) -> Any:
     return b.bind(b.x)
 
 
+# compositions
+
+
+def compose(name: str, *operands: str, **fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An op whose meaning is the decorated function, written in NumPy itself on recorded values.
+
+    Its signature is the function's. ``operands`` names the parameters that are arrays (the first one unless said; ``"*arrays"`` for a
+    sequence of arrays): they arrive as recorded values. ``out``, ``where`` and their like may stand in the signature for the linter's
+    sake; a call that gives them is refused.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        code = function.__code__
+        defaults = function.__defaults__ or ()
+        positional = code.co_varnames[: code.co_argcount]
+        keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        given = {**dict(zip(positional[len(positional) - len(defaults) :], defaults)), **(function.__kwdefaults__ or {})}
+        texts = [p if p not in given else f"{p}={given[p]!r}" for p in (*positional, *keywords)]
+        if code.co_flags & 4:  # *args
+            texts.insert(len(positional), "*" + code.co_varnames[len(positional) + len(keywords)])
+        own = operands or positional[:1]
+        refused = {p: given[p] for p in given if p in _REFUSED}
+        entry = op(
+            name,
+            **{
+                "family": "composed",
+                "signature": ", ".join(texts),
+                "operands": own,
+                "lower": _Composition(name, function, positional, own, refused),
+                "writes": ("out",) if "out" in given else (),
+                **fields,
+            },
+        )
+        function.__dict__["entry"] = entry
+        return function
+
+    return register
+
+
+_REFUSED = ("out", "where", "initial", "subok", "like", "casting", "device")
+
+
+class _Composition:
+    """Calls a composition with its array arguments as recorded values."""
+
+    def __init__(
+        self, name: str, function: Callable[..., Any], names: Sequence[str], operands: Sequence[str], refused: Mapping[str, Any]
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.names = names
+        self.single = frozenset(o for o in operands if not o.startswith("*"))
+        self.several = frozenset(o[1:] for o in operands if o.startswith("*"))
+        self.refused = refused
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for parameter, default in self.refused.items():
+            position = self.names.index(parameter) if parameter in self.names else len(args)
+            x = args[position] if position < len(args) else kwargs.get(parameter, default)
+            if x is not default and x is not None:
+                refuse(self.name, parameter)
+        args = tuple(self._argument(n, x) for n, x in zip(self.names, args)) + args[len(self.names) :]
+        return self.function(*args, **{n: self._argument(n, x) for n, x in kwargs.items()})
+
+    def _argument(self, name: str, x: Any) -> Any:
+        if name in self.single:
+            return x if x is None else value(x)
+        if name in self.several:
+            return [value(v) for v in x]
+        return x
+
+
+def value(x: Any) -> Any:
+    """A number, an array or a nested list as a recorded value."""
+    from ..core.builder import Value, atom_of, current
+
+    return x if isinstance(x, Value) else current().wrap(atom_of(x))
+
+
+def constant_of(x: Any) -> Any:
+    """The array or number behind a known value, None behind any other."""
+    from ..core.builder import atom_of
+    from ..core.program import Const
+
+    atom = atom_of(x)
+    return atom.value if isinstance(atom, Const) else None
+
+
+def static(x: Any, what: str) -> Any:
+    """An argument that must be known while compiling: a known value as NumPy's; TypeError for any other."""
+    from ..core.builder import Value
+
+    if not isinstance(x, Value):
+        return x
+    known = constant_of(x)
+    if known is None:
+        raise TypeError(f"{what} must be known while compiling, it is an array's value here")
+    return known
+
+
+def refuse(name: str, parameter: str, hint: str = "") -> Any:
+    """Refuse an option of a NumPy function that has no rule."""
+    from ..core.builder import current
+    from ..errors import Unsupported
+
+    short = name.replace("numpy.", "np.", 1)
+    raise Unsupported(f"{short} with {parameter}= has no rule", code="PGR702", span=current().span, hint=hint or f"leave {parameter}= out")
+
+
 # helpers of several families
 
 
@@ -264,4 +375,21 @@ def tuple_text(values: Sequence[Any]) -> str:
     return str(values[0]) if len(values) == 1 else str(tuple(values))
 
 
-__all__ = ["Batching", "Derivative", "Scatter", "elementwise", "expand", "linear", "partial", "same_batch", "shape_text", "tuple_text", "ufunc_type"]
+__all__ = [
+    "Batching",
+    "Derivative",
+    "Scatter",
+    "compose",
+    "constant_of",
+    "elementwise",
+    "expand",
+    "linear",
+    "partial",
+    "refuse",
+    "same_batch",
+    "shape_text",
+    "static",
+    "tuple_text",
+    "ufunc_type",
+    "value",
+]

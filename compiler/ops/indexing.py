@@ -39,7 +39,11 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
     for item in items:
         value = item.atom.value if isinstance(item, Value) and isinstance(item.atom, Const) else item
         if isinstance(value, list):
-            value = call("numpy.array", value) if any(isinstance(v, Value) for v in value) else np.asarray(value, dtype=None if value else np.intp)
+            value = (
+                call("numpy.array", value)
+                if any(isinstance(v, Value) for v in value)
+                else np.asarray(value, dtype=None if value else np.intp)
+            )
         if isinstance(value, (np.bool_, bool)) or (isinstance(value, np.ndarray) and value.dtype == bool):
             known.extend(np.nonzero(value) if np.ndim(value) else [np.zeros(int(value), np.intp)])
             if not np.ndim(value):
@@ -60,7 +64,9 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
         elif value is None or value is Ellipsis or isinstance(value, (int, np.ndarray, Value)):
             known.append(value)
         else:
-            raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices")
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
+            )
     shape = x.shape
     used = sum(1 for i in known if i is not None and i is not Ellipsis)
     if used > len(shape):
@@ -311,7 +317,8 @@ def _text(shape: Shape) -> str:
 
 
 def _set_vjp(d: Derivative, i: int) -> Any:
-    from ..core.builder import call, recorded as np
+    from ..core.builder import call
+    from ..core.builder import recorded as np
 
     index, arrays = d.params["index"], d.x[2:]
     if i == 0:

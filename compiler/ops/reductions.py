@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from ..core.types import Type
 
 
-def _prepare(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
+def _prepare(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
+) -> Any:
     from ..core.builder import atom_of, call
     from ..core.types import normal_axes
 
@@ -148,7 +150,13 @@ def _prepare_extremum(a: Any, axis: Any = None, out: Any = None, keepdims: Any =
 _BARE = "a, axis=None, out=None, keepdims=False, initial=None, where=None"
 for _name in ("max", "min"):
     reduction(
-        _name, _extremum_vjp, jvp=_extremum_jvp, prepare=_prepare_extremum, signature=_BARE, aliases=(f"numpy.a{_name}",), samples="distinct with axis"
+        _name,
+        _extremum_vjp,
+        jvp=_extremum_jvp,
+        prepare=_prepare_extremum,
+        signature=_BARE,
+        aliases=(f"numpy.a{_name}",),
+        samples="distinct with axis",
     )
 for _name in ("any", "all"):
     reduction(_name, lambda d, i: None, kind=_boolean, prepare=_prepare_extremum, signature=_BARE, samples="booleans with axis")

@@ -73,7 +73,9 @@ def dtype_text(dtype: Any) -> str:
     return "bool" if dtype == bool else f"np.{dtype.name}"
 
 
-def _prepare_astype(x: Any, dtype: Any, copy: bool = True, order: str = "K", casting: str = "unsafe", subok: bool = True, device: Any = None) -> Any:
+def _prepare_astype(
+    x: Any, dtype: Any, copy: bool = True, order: str = "K", casting: str = "unsafe", subok: bool = True, device: Any = None
+) -> Any:
     import numpy as np
 
     return [x], {"dtype": np.dtype(dtype)}
@@ -108,6 +110,6 @@ op(
     vjp=lambda d, i: _astype_linear(d, d.ct),
     jvp=_astype_jvp,
     batch=elementwise_batch,
-    emit=lambda types, params, out: (f"{dtype_text(params['dtype'])}(_0)" if types[0].weak else f"_0.astype({dtype_text(params['dtype'])})"),
+    emit=lambda types, params, out: f"{dtype_text(params['dtype'])}(_0)" if types[0].weak else f"_0.astype({dtype_text(params['dtype'])})",
     samples="astype",
 )

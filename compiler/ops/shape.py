@@ -188,9 +188,25 @@ def matrix_transpose(x: Any) -> Any:
     return swapaxes(x, -1, -2)
 
 
-op("numpy.swapaxes", signature="a, axis1, axis2", operands=("a",), family="shape", lower=swapaxes, methods=("swapaxes",), samples="swapaxes")
+op(
+    "numpy.swapaxes",
+    signature="a, axis1, axis2",
+    operands=("a",),
+    family="shape",
+    lower=swapaxes,
+    methods=("swapaxes",),
+    samples="swapaxes",
+)
 op("numpy.moveaxis", signature="a, source, destination", operands=("a",), family="shape", lower=moveaxis, samples="moveaxis")
-op("numpy.matrix_transpose", signature="x", operands=("x",), family="shape", lower=matrix_transpose, aliases=("numpy.linalg.matrix_transpose",), samples="matrix")
+op(
+    "numpy.matrix_transpose",
+    signature="x",
+    operands=("x",),
+    family="shape",
+    lower=matrix_transpose,
+    aliases=("numpy.linalg.matrix_transpose",),
+    samples="matrix",
+)
 
 
 # axes of length one

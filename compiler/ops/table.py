@@ -74,7 +74,9 @@ _METHODS: dict[str, str] = {}
 _loaded = False
 
 
-def op(name: str, rules: Mapping[str, Any] | None = None, /, *, aliases: tuple[str, ...] = (), methods: tuple[str, ...] = (), **fields: Any) -> Op:
+def op(
+    name: str, rules: Mapping[str, Any] | None = None, /, *, aliases: tuple[str, ...] = (), methods: tuple[str, ...] = (), **fields: Any
+) -> Op:
     """Add one entry. ``rules`` is what a function of ``families.py`` returns; ``fields`` override it.
 
     ``methods`` are the ndarray methods that mean this function; ``aliases`` other qualified names of it.
@@ -88,6 +90,12 @@ def op(name: str, rules: Mapping[str, Any] | None = None, /, *, aliases: tuple[s
     for method in methods:
         _METHODS[method] = name
     return entry
+
+
+def amend(name: str, **fields: Any) -> Op:
+    """Give an entry more fields: a composition that also records a primitive of the same name."""
+    _OPS[name] = replace(_OPS[name], **fields)
+    return _OPS[name]
 
 
 def remove(name: str) -> None:
@@ -136,4 +144,4 @@ def _load() -> None:
             importlib.import_module(f"{package.__name__}.{module}")
 
 
-__all__ = ["Op", "entries", "find", "find_method", "names", "op", "remove", "replace"]
+__all__ = ["Op", "amend", "entries", "find", "find_method", "names", "op", "remove", "replace"]
