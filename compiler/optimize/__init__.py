@@ -1,0 +1,44 @@
+"""Program -> better Program. Each pass is a file of one idea; ``simplify`` runs between transforms, ``optimize`` once at the end."""
+
+from __future__ import annotations
+
+from ..core.program import Program, walk
+
+
+def simplify(program: Program) -> Program:
+    """The cheap passes, until nothing changes (at most a few rounds): algebra, common subexpressions, dead code."""
+    from .algebra import simplify_algebra
+    from .common import eliminate_common
+    from .dead_code import eliminate_dead_code
+    from .loops import simplify_loops
+
+    program = eliminate_dead_code(program)
+    for _ in range(_ROUNDS):
+        before = _fingerprint(program)
+        for one in (simplify_algebra, simplify_loops, eliminate_common, eliminate_dead_code):
+            program = one(program)
+        if _fingerprint(program) == before:
+            break
+    return program
+
+
+def optimize(program: Program) -> Program:
+    """All passes."""
+    from .weaken import weaken_constants
+
+    program = simplify(program)
+    program = simplify(weaken_constants(program))
+    return program
+
+
+_ROUNDS = 4
+
+
+def _fingerprint(program: Program) -> list[object]:
+    """What changes whenever a pass changed something: the variables assigned, in order, and what is read."""
+    from ..core.program import reads
+
+    return [(n.outs, reads(n)) for n in walk(program)]
+
+
+__all__ = ["optimize", "simplify"]

@@ -1,0 +1,171 @@
+"""Rules of arithmetic: ones, minus signs, constant factors, selections, dtypes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..core.builder import Value, atom_of
+from ..core.builder import recorded as np
+from ..core.program import Const
+from .rules import rule
+
+if TYPE_CHECKING:
+    from .algebra import Match
+
+
+def same(x: Any, y: Any) -> bool:
+    return atom_of(x) is atom_of(y)
+
+
+@rule("numpy.add")
+def sum_of_two(m: Match) -> Any:
+    x, y = m.x
+    if m.number(y) == 0:
+        return x
+    if m.number(x) == 0:
+        return y
+    if minus := m.made(y, "numpy.negative"):
+        return x - minus.x[0]
+    if minus := m.made(x, "numpy.negative"):
+        return y - minus.x[0]
+    return None
+
+
+@rule("numpy.subtract")
+def difference(m: Match) -> Any:
+    x, y = m.x
+    if m.number(y) == 0:
+        return x
+    if minus := m.made(y, "numpy.negative"):
+        return x + minus.x[0]
+    if m.derived and m.number(x) == 0:
+        return -y
+    return None
+
+
+@rule("numpy.negative")
+def minus(m: Match) -> Any:
+    (x,) = m.x
+    if inner := m.made(x, "numpy.negative"):
+        return inner.x[0]
+    if not m.derived or not m.read_once(x):
+        return None
+    if inner := m.made(x, "numpy.subtract"):
+        return inner.x[1] - inner.x[0]
+    if (inner := m.made(x, "numpy.multiply")) and (c := m.number(inner.x[0])) is not None:
+        return like(-c, inner.x[0]) * inner.x[1]
+    return None
+
+
+@rule("numpy.multiply")
+def product(m: Match) -> Any:
+    x, y = m.x
+    for one, other in ((x, y), (y, x)):
+        c = m.number(one)
+        if c is not None and not isinstance(c, bool):
+            if c == 1:
+                return other
+            if c == -1:
+                return -other
+            if (scaled := factor_of(m, one, c, other)) is not None:
+                return scaled
+    if not m.derived:
+        return None
+    for first, second in ((x, y), (y, x)):
+        # minus signs move outward, where a sum may take them in
+        if inner := m.made(first, "numpy.negative"):
+            return -(inner.x[0] * second)
+        if (inner := m.made(first, "numpy.divide")) and m.number(inner.x[0]) == 1:
+            return second / inner.x[1]
+    return None
+
+
+def factor_of(m: Match, c1: Any, value: Any, x: Any) -> Any:
+    """c1 * (c2 * x) as (c1 * c2) * x. Exact, and so allowed, if one factor is a power of two."""
+    inner = m.made(x, "numpy.multiply", "numpy.negative")
+    if inner is None or not m.derived:
+        return None
+    if inner.node.op == "numpy.negative":
+        return like(-value, c1) * inner.x[0]
+    for c2, rest in (inner.x, inner.x[::-1]):
+        number = m.number(c2)
+        if number is not None and not isinstance(number, bool) and (power_of_two(value) or power_of_two(number)):
+            return like(value * number, c1, c2) * rest
+    return None
+
+
+def power_of_two(c: Any) -> bool:
+    return isinstance(c, (int, float)) and c != 0 and math.isfinite(c) and abs(math.frexp(c)[0]) == 0.5
+
+
+def like(value: Any, *models: Any) -> Any:
+    """A number as the constants that it comes from: Python's if they are, else of their dtype."""
+    strong = [atom_of(c).type for c in models if not atom_of(c).type.weak]
+    return Value(Const(value) if not strong else Const(np.result_type(*(t.dtype for t in strong)).type(value)))
+
+
+@rule("numpy.divide")
+def quotient(m: Match) -> Any:
+    x, y = m.x
+    c = m.number(y)
+    if c == 1:
+        return x
+    if c == -1:
+        return -x
+    if m.derived and (inner := m.made(x, "numpy.negative")):
+        return -(inner.x[0] / y)
+    return None
+
+
+@rule("numpy.power")
+def power(m: Match) -> Any:
+    x, y = m.x
+    return x if m.number(y) == 1 else None
+
+
+@rule("numpy.where")
+def selection(m: Match) -> Any:
+    condition, x, y = m.x
+    known = m.number(condition)
+    if known is not None:
+        return x if known else y
+    if same(x, y) or (m.number(x) is not None and repr(m.number(x)) == repr(m.number(y))):
+        return x
+    if (inner := m.made(x, "numpy.where")) and same(inner.x[0], condition):
+        return np.where(condition, inner.x[1], y)
+    if (inner := m.made(y, "numpy.where")) and same(inner.x[0], condition):
+        return np.where(condition, x, inner.x[2])
+    return None
+
+
+@rule("numpy.astype")
+def cast(m: Match) -> Any:
+    return m.x[0]
+
+
+@rule("numpy.positive")
+def plus(m: Match) -> Any:
+    return m.x[0]
+
+
+@rule("numpy.logical_and", "numpy.bitwise_and")
+def both(m: Match) -> Any:
+    x, y = m.x
+    if x.dtype != bool or y.dtype != bool:
+        return None
+    return x if m.number(y) is True or same(x, y) else y if m.number(x) is True else None
+
+
+@rule("numpy.logical_or", "numpy.bitwise_or")
+def either(m: Match) -> Any:
+    x, y = m.x
+    if x.dtype != bool or y.dtype != bool:
+        return None
+    return x if m.number(y) is False or same(x, y) else y if m.number(x) is False else None
+
+
+@rule("numpy.logical_not", "numpy.invert")
+def negation(m: Match) -> Any:
+    inner = m.made(m.x[0], "numpy.logical_not", "numpy.invert")
+    return inner.x[0] if inner and inner.x[0].dtype == bool else None

@@ -1,0 +1,107 @@
+"""Rules of indexing: reads of what was just written or joined, writes that cover everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..core.builder import recorded as np
+from ..core.types import Dim
+from ..ops.indexing import put
+from .arithmetic import same
+from .rules import rule
+
+if TYPE_CHECKING:
+    from .algebra import Match
+
+FULL = slice(None)
+_FAR = 64  # how many writes back a read looks: unrolled loops would make it quadratic
+
+
+@rule("pergrad.getitem")
+def read(m: Match) -> Any:
+    x, *arrays = m.x
+    index = m.params["index"]
+    if all(i == FULL for i in index):
+        return x
+    if inner := m.made(x, "numpy.stack"):
+        return read_of_stack(inner, index)
+    if inner := m.made(x, "numpy.concatenate"):
+        return read_of_concatenation(inner, index)
+    if m.made(x, "pergrad.setitem"):
+        return read_of_write(m, x, index, arrays)
+    return None
+
+
+def read_of_stack(stack: Match, index: tuple[Any, ...]) -> Any:
+    """One element, by a static index along the stacked axis."""
+    axis = stack.params["axis"] % stack.type.ndim
+    if len(index) != stack.type.ndim or any(i != FULL for k, i in enumerate(index) if k != axis) or not isinstance(index[axis], int):
+        return None
+    return stack.x[index[axis]]
+
+
+def read_of_concatenation(joined: Match, index: tuple[Any, ...]) -> Any:
+    """One whole part."""
+    axis = joined.params["axis"] % joined.type.ndim
+    size = joined.type.shape[axis]
+    if len(index) != joined.type.ndim or any(i != FULL for k, i in enumerate(index) if k != axis):
+        return None
+    if not isinstance(index[axis], slice) or not isinstance(size, int):
+        return None
+    wanted = index[axis].indices(size)
+    start = 0
+    for part in joined.x:
+        stop = start + part.shape[axis]
+        if wanted == (start, stop, 1):
+            return part
+        start = stop
+    return None
+
+
+def read_of_write(m: Match, x: Any, index: tuple[Any, ...], arrays: Sequence[Any]) -> Any:
+    """What was written at the same place, or the base where another place was written."""
+    source = x
+    for _ in range(_FAR):
+        write = m.made(source, "pergrad.setitem")
+        if write is None:
+            break
+        base, value, *places = write.x
+        at = write.params["index"]
+        if at == index and len(places) == len(arrays) and all(same(p, a) and p.ndim == 0 for p, a in zip(places, arrays)):
+            return value
+        if places or arrays or not disjoint(at, index, base.shape):
+            break
+        source = base
+    return None if source is x else m.bind(source, *arrays)
+
+
+def disjoint(a: Sequence[Any], b: Sequence[Any], shape: Sequence[Dim]) -> bool:
+    """Whether two static indices surely touch different elements."""
+    if len(a) != len(shape) or len(b) != len(shape):
+        return False
+    return any(isinstance(n, int) and not set(_places(i, n)) & set(_places(j, n)) for i, j, n in zip(a, b, shape) if None not in (i, j))
+
+
+def _places(i: Any, n: int) -> range:
+    return range(n)[i] if isinstance(i, slice) else range(i % n, i % n + 1)
+
+
+@rule("pergrad.setitem", "pergrad.additem")
+def write(m: Match) -> Any:
+    base, value, *arrays = m.x
+    index = m.params["index"]
+    adding = m.node.op == "pergrad.additem"
+    if arrays:
+        return None
+    if all(i == FULL for i in index) and value.dtype == base.dtype:
+        if value.ndim > base.ndim:
+            return None
+        if adding and m.number(base) != 0:
+            return base + value
+        return value if value.shape == base.shape else np.broadcast_to(value, base.shape)
+    if adding:
+        return put(base, value, index, ()) if m.number(base) == 0 and base.dtype == value.dtype else None
+    if (earlier := m.made(base, "pergrad.setitem")) and earlier.params["index"] == index and not earlier.x[2:]:
+        return m.bind(earlier.x[0], value)
+    return None

@@ -1,0 +1,123 @@
+"""Rules of layout: transposes, reshapes, axes of length one, broadcasts, and sums over what was broadcast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..core.builder import recorded as np
+from ..core.types import product
+from .rules import rule
+
+if TYPE_CHECKING:
+    from .algebra import Match
+
+BROADCAST = "numpy.broadcast_to"
+
+
+@rule("numpy.transpose")
+def transpose(m: Match) -> Any:
+    (x,) = m.x
+    n = x.ndim
+    order = [a % n for a in m.params["axes"]]
+    if order == list(range(n)):
+        return x
+    if inner := m.made(x, "numpy.transpose"):
+        return np.transpose(inner.x[0], tuple(inner.params["axes"][a] for a in order))
+    return None
+
+
+@rule("numpy.reshape")
+def reshape(m: Match) -> Any:
+    (x,) = m.x
+    if x.shape == m.type.shape:
+        return x
+    if inner := m.made(x, "numpy.reshape", "numpy.expand_dims", "numpy.squeeze"):
+        return np.reshape(inner.x[0], m.type.shape)
+    return None
+
+
+@rule("numpy.expand_dims", "numpy.squeeze")
+def ones(m: Match) -> Any:
+    """Axes of length one that are added and taken away again."""
+    (x,) = m.x
+    if not m.params["axis"]:
+        return x
+    inner = m.made(x, "numpy.expand_dims")
+    if inner is None:
+        return squeezed_sum(m, x) if m.node.op == "numpy.squeeze" else None
+    added = {a % x.ndim for a in inner.params["axis"]}
+    if m.node.op == "numpy.expand_dims":
+        n = m.type.ndim
+        outer = {a % n for a in m.params["axis"]}
+        places = [k for k in range(n) if k not in outer]
+        return np.expand_dims(inner.x[0], tuple(sorted(outer | {places[a] for a in added})))
+    dropped = {a % x.ndim for a in m.params["axis"]}
+    if not dropped <= added:
+        return None
+    rest = [k for k in range(x.ndim) if k not in dropped]
+    axes = tuple(rest.index(k) for k in sorted(added - dropped))
+    return np.expand_dims(inner.x[0], axes) if axes else inner.x[0]
+
+
+def squeezed_sum(m: Match, x: Any) -> Any:
+    """The axes of a reduction kept and squeezed out."""
+    inner = m.made(x, "numpy.sum", "numpy.mean", "numpy.max", "numpy.min", "numpy.any", "numpy.all")
+    if inner is None or not inner.params["keepdims"] or not m.read_once(x):
+        return None
+    n = x.ndim
+    if {a % n for a in inner.params["axis"]} != {a % n for a in m.params["axis"]}:
+        return None
+    return inner.bind(*inner.x, keepdims=False)
+
+
+@rule(BROADCAST)
+def broadcast(m: Match) -> Any:
+    (x,) = m.x
+    if x.shape == m.type.shape:
+        return x
+    if inner := m.made(x, BROADCAST):
+        return np.broadcast_to(inner.x[0], m.type.shape)
+    return None
+
+
+@rule("elementwise")
+def unbroadcast(m: Match) -> Any:
+    """NumPy broadcasts the operands of an elementwise op itself; where all are broadcast, compute on the small ones and broadcast after."""
+    makers = [m.made(x, BROADCAST) for x in m.x]
+    if not any(makers):
+        return None
+    small = m.bind(*(inner.x[0] if inner else x for inner, x in zip(makers, m.x)))
+    return small if small.shape == m.type.shape else np.broadcast_to(small, m.type.shape)
+
+
+@rule("pergrad.setitem", "pergrad.additem")
+def unbroadcast_value(m: Match) -> Any:
+    inner = m.made(m.x[1], BROADCAST)
+    return None if inner is None else m.bind(m.x[0], inner.x[0], *m.x[2:])
+
+
+@rule("numpy.sum")
+def sum_over_ones(m: Match) -> Any:
+    """A sum over an axis of length one is none; over a broadcast axis it is a product, in what differentiation added."""
+    (x,) = m.x
+    n = x.ndim
+    axes = [a % n for a in m.params["axis"]] if n else []
+    if x.dtype != m.type.dtype:
+        return None
+    if all(x.shape[a] == 1 for a in axes):
+        return x if m.params["keepdims"] or not axes else np.squeeze(x, tuple(axes)) if len(axes) < n else None
+    inner = m.made(x, BROADCAST)
+    if inner is None or not m.derived or x.dtype.kind not in "fc":
+        return None
+    source = inner.x[0]
+    missing = n - source.ndim
+    stretched = [a for a in axes if a < missing or source.shape[a - missing] == 1]
+    count = product(x.shape[a] for a in stretched)
+    if not stretched or not isinstance(count, int):
+        return None
+    if not m.params["keepdims"]:
+        rest = [a - missing for a in axes if a >= missing]
+        total = np.sum(source, axis=tuple(rest)) if rest else source
+        left = [k for k in range(missing) if k not in axes]
+        return float(count) * (np.expand_dims(total, tuple(range(len(left)))) if left else total)
+    return None
