@@ -13,7 +13,7 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="also run the long tests, with hypothesis' nightly profile")
-    parser.addoption("--update-golden", action="store_true", help="rewrite the stored emitted sources and the README's")
+    parser.addoption("--update-golden", action="store_true", help="rewrite the stored emitted sources, and those in the documents")
 
 
 def pytest_configure(config: pytest.Config) -> None:
