@@ -1,0 +1,221 @@
+"""A Program as the source of one function.
+
+The order matters: first what the statements are (lowering, folding), then which of them write in place (over the statements as they
+will be printed), then names, then text.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.program import Program, Var
+from ..core.types import Type
+from .buffers import copied, plan
+from .fold import drop_unused, fold
+from .lower import Lowering
+from .names import assign, tidy
+from .printer import print_module
+from .render import Rendering
+from .signature import Fixed, Items, Leaf, Parameter, Signature, Template, leaves, paths
+from .tree import Act, Bind, Operand, Return, Statement, Tree, each, shared, variables
+from .tree import Template as Expression
+
+_LOAD = ast.Load()
+_OBJECT = Type(None)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """``source`` of a module with one function that needs only ``import numpy as np`` and ``constants`` in its namespace."""
+
+    source: str
+    name: str
+    constants: Mapping[str, Any]
+
+
+def emit(program: Program, signature: Signature, *, fold: bool = True, share: bool = True, in_place: bool = True) -> str:
+    """The source of a Program as a function. Without ``fold`` every value has a statement of its own, without ``share`` every value has
+    a name of its own, without ``in_place`` every write makes a copy; what the function computes is the same, bit for bit."""
+    return emit_module(program, signature, fold=fold, share=share, in_place=in_place).source
+
+
+def emit_module(program: Program, signature: Signature, *, fold: bool = True, share: bool = True, in_place: bool = True) -> Emitted:
+    """As ``emit``, with the constants that the source needs."""
+    return _Emission(program, signature, fold, share, in_place).run()
+
+
+class _Emission:
+    def __init__(self, program: Program, signature: Signature, fold: bool, share: bool, in_place: bool) -> None:
+        self.program = program
+        self.signature = signature
+        self.folds, self.share, self.in_place = fold, share, in_place
+        self.arguments: dict[Var, str] = {}
+        self.fixed: dict[Var, str] = {}
+        self.keys: dict[Var, Any] = {}
+
+    def run(self) -> Emitted:
+        lowering = Lowering(self.program)
+        body = lowering.run()
+        names = lowering.names
+
+        def preferred(v: Var) -> str:
+            return names.get(v) or self.keys.get(v) or v.name or ""
+
+        self.select_results(body)
+        drop_unused(body, lowering.random)
+        body[:0] = self.unpack(body)
+        if self.folds:
+            fold(body, lambda v: self.fixed.get(v) or preferred(v) or "t", lowering.random)
+        hoisted = self.hoisted(lowering.constants)
+        self.write_back(body)
+        plan(body, [*self.program.params, *hoisted], in_place=self.in_place)
+        constants = {name: lowering.constants[v] for v, name in hoisted.items()}
+        rendering = Rendering({}, constants)
+        returns = self.returns(rendering)
+        fixed = {**self.fixed, **self.arguments, **hoisted}
+        reserved = [p.name for p in self.signature.parameters] + [*constants, self.signature.name]
+        written = [self.program.params[p] for p, _ in self.signature.written]
+        rendering.names = assign(body, fixed, preferred, reserved, share=self.share, always=[*hoisted, *written])
+        function = ast.FunctionDef(self.signature.name, self.parameters(), self.body(body, rendering, returns), [], None)
+        return Emitted(print_module([function]), self.signature.name, constants)
+
+    # arguments
+
+    def parameters(self) -> ast.arguments:
+        args = ast.arguments(posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[])
+        for p in self.signature.parameters:
+            default = None if p.default is None else ast.parse(p.default, mode="eval").body
+            match p.kind:
+                case "positional" | "positional_only":
+                    (args.args if p.kind == "positional" else args.posonlyargs).append(ast.arg(p.name))
+                    if default is not None:
+                        args.defaults.append(default)
+                case "var_positional":
+                    args.vararg = ast.arg(p.name)
+                case "var_keyword":
+                    args.kwarg = ast.arg(p.name)
+                case _:
+                    args.kwonlyargs.append(ast.arg(p.name))
+                    args.kw_defaults.append(default)
+        return args
+
+    def unpack(self, body: list[Statement]) -> list[Statement]:
+        """Assignments of the arrays that stand inside arguments, as far as they are read."""
+        read = {v for s in each(body) for x in s.operands for v in variables(x)}
+        read.update(self.program.params[p] for p, _ in self.signature.written)
+        out: list[Statement] = []
+        for p in self.signature.parameters:
+            if isinstance(p.template, Leaf):
+                self.fixed[self.program.params[p.template.index]] = p.name
+            elif isinstance(p.template, Items):
+                out.extend(self.unpack_container(p, read))
+        return out
+
+    def unpack_container(self, p: Parameter, read: set[Var]) -> list[Statement]:
+        whole = Var(_OBJECT)
+        template = p.template
+        assert isinstance(template, Items)
+        found = [(self.program.params[i], at, key) for i, at, key in paths(template, ast.Name("_0", _LOAD))]
+        for v, _, key in found:
+            self.keys[v] = key if isinstance(key, str) and tidy(key) == key else v.name or f"{p.name}_{key}"
+        used = [(v, at) for v, at, _ in found if v in read]
+        if used:
+            self.arguments[whole] = p.name
+        plain = template.kind in (tuple, list) and all(isinstance(t, Leaf) for t in template.parts)
+        if plain and 1 < len(used) == len(found):
+            return [Bind(targets=[v for v, _ in used], operands=[whole], fixed=True)]
+        return [Bind(targets=[v], operands=[Tree(Expression(at, {"_0": 1}, 8), {"_0": whole}, v.type)], fixed=True) for v, at in used]
+
+    def hoisted(self, constants: Mapping[Var, Any]) -> dict[Var, str]:
+        """Names in the namespace for arrays that are too big to print."""
+        taken = {p.name for p in self.signature.parameters} | {self.signature.name}
+        out: dict[Var, str] = {}
+        for v in constants:
+            base = tidy(v.name) or "constant"
+            name, n = base, 1
+            while name in taken:
+                name, n = f"{base}_{n}", n + 1
+            taken.add(name)
+            out[v] = name
+        return out
+
+    # results
+
+    def select_results(self, body: list[Statement]) -> None:
+        """Keep of the Program's results what the signature returns, once for each place."""
+        last = body[-1]
+        assert isinstance(last, Return)
+        self.results: list[Operand] = list(last.operands)
+        self.returned = list(leaves(self.signature.returns))
+        last.operands = [self.results[i] for i in self.returned]
+        for param, result in self.signature.written:
+            body.insert(-1, Act(kind="write_back", operands=[self.program.params[param], self.results[result]]))
+
+    def write_back(self, body: list[Statement]) -> None:
+        """Before arguments are written, copy what is read from them afterwards."""
+        at = next((i for i, s in enumerate(body) if isinstance(s, Act) and s.kind == "write_back"), None)
+        if at is None:
+            return
+        copies: dict[Var, Var] = {}
+        before: list[Statement] = []
+        params = set(self.program.params)
+        for s in body[at:]:
+            for i, x in enumerate(s.operands):
+                if isinstance(s, Act) and i == 0 or not isinstance(x, Var) or x.type.scalar:
+                    continue
+                if x in params or (isinstance(s, Return) or len(self.signature.written) > 1) and self.may_alias(body, x, params):
+                    if x not in copies:
+                        copies[x] = Var(x.type, x.name)
+                        before.append(Bind(targets=[copies[x]], operands=[copied(x)], fixed=True))
+                    s.operands[i] = copies[x]
+        body[at:at] = before
+
+    def may_alias(self, body: list[Statement], x: Var, params: set[Var]) -> bool:
+        from .alias_classes import AliasClasses
+
+        classes = AliasClasses.of(body)
+        return any(v in params for v in classes.of_var(x))
+
+    def returns(self, rendering: Rendering) -> Template:
+        return self.signature.returns
+
+    def body(self, block: list[Statement], rendering: Rendering, returns: Template) -> list[ast.stmt]:
+        *statements, last = block
+        sections = len({s.section for s in statements if s.section}) > 1
+        out = rendering.block(statements, sections=sections)
+        values = iter([rendering.expr(x) for x in last.operands])
+        value = self.built(returns, values, rendering)
+        out.append(ast.Return(value))
+        return out
+
+    def built(self, t: Template, values: Any, rendering: Rendering) -> ast.expr:
+        match t:
+            case Leaf():
+                found: ast.expr = next(values)
+                return found
+            case Fixed():
+                return self.fixed_value(t.value, rendering)
+        parts = [self.built(part, values, rendering) for part in t.parts]
+        if t.kind is tuple:
+            return ast.Tuple(parts, _LOAD)
+        if t.kind is list:
+            return ast.List(parts, _LOAD)
+        if t.kind is dict:
+            return ast.Dict([self.fixed_value(k, rendering) for k in t.keys], parts)
+        name = rendering.constant(t.kind.__name__, t.kind)
+        if t.by_key:
+            return ast.Call(ast.Name(name, _LOAD), [ast.Dict([self.fixed_value(k, rendering) for k in t.keys], parts)], [])
+        return ast.Call(ast.Name(name, _LOAD), [], [ast.keyword(k, part) for k, part in zip(t.keys, parts, strict=True)])
+
+    def fixed_value(self, value: Any, rendering: Rendering) -> ast.expr:
+        if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) and type(value).__module__ == "builtins":
+            return ast.Constant(value)
+        if isinstance(value, tuple) and type(value) is tuple:
+            return ast.Tuple([self.fixed_value(v, rendering) for v in value], _LOAD)
+        return ast.Name(rendering.constant(tidy(getattr(value, "__name__", "")) or "value", value), _LOAD)
+
+
+__all__ = ["Emitted", "emit", "emit_module", "shared"]

@@ -1,0 +1,280 @@
+"""From a Program to the statements of a function.
+
+Loops and branches get the assignments that the Program leaves implicit: carried values before a loop and at the end of its body, joined
+values at the end of each branch, stacked values into an array that is filled by index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..core.builder import expression
+from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Program, Var, While
+from ..core.types import Dim, Size, Type
+from ..ops import table
+from .alias import is_cheap, sharing
+from .literals import dtype_keyword, literal
+from .tree import Act, Append, Bind, Branch, Loop, Move, Operand, Repeat, Return, Statement, Store, Test, Tree, Under, Write, template
+
+Stacks = dict[Atom, list[Callable[[], Statement]]]
+
+_INT = Type(np.dtype(np.int64), (), weak=True, scalar=True)
+_VIEW_NAMES = {"numpy.sum": "total", "numpy.mean": "mean", "numpy.exp": "e", "numpy.max": "top", "numpy.zeros": "out"}
+
+
+class Lowering:
+    """Statements of a Program; ``constants`` are the arrays that the function finds in its namespace, ``names`` the names that loops
+    prefer for what they carry, ``random`` the statements that draw numbers."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.constants: dict[Var, Any] = {}
+        self.names: dict[Var, str] = {}
+        self.random: set[Bind] = set()
+        self._env: dict[Var, Var] = {}
+        self._known: dict[Any, Var] = {}
+        self._sizes: dict[str, Var] = {}
+        self._top: list[Statement] = []
+
+    def run(self) -> list[Statement]:
+        self._block(self.program, self._top, {})
+        self._top.append(Return(operands=[self._value(r) for r in self.program.results]))
+        return self._top
+
+    # operands
+
+    def _var(self, v: Var) -> Var:
+        return self._env.get(v, v)
+
+    def _operand(self, a: Atom) -> Operand:
+        """An atom inside an expression: arrays that are known have a name of their own."""
+        if isinstance(a, Var):
+            return self._var(a)
+        return a if not isinstance(a.value, np.ndarray) and a.recipe is None else self._named(a)
+
+    def _value(self, a: Atom) -> Operand:
+        """An atom assigned or returned as a whole: printing a known array makes a new one."""
+        if isinstance(a, Var) or literal(a) is None:
+            return self._operand(a)
+        return a
+
+    def _named(self, c: Const) -> Var:
+        text = literal(c)
+        key = (text, c.type) if text is not None else (c.value.tobytes(), c.type)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Var(c.type, c.name)
+            if text is None:
+                self.constants[found] = c.value
+            else:
+                self._top.append(Bind(targets=[found], operands=[c]))
+        return found
+
+    def _size(self, name: str) -> Var:
+        found = self._sizes.get(name)
+        if found is None:
+            index, axis = self.program.sizes[name]
+            param = self.program.params[index]
+            source = "len(_0)" if axis == 0 else f"_0.shape[{axis}]"
+            found = self._sizes[name] = Var(_INT, name)
+            self._top.insert(0, Bind(targets=[found], operands=[Tree(template(source), {"_0": param}, _INT)]))
+        return found
+
+    def _dim(self, d: Dim | Atom) -> Operand:
+        match d:
+            case int():
+                return Const(d)
+            case Size():
+                return self._tree(str(d), [], _INT)
+        return self._operand(d)
+
+    def _tree(self, source: str, operands: Sequence[Operand], type: Any, hint: str = "") -> Tree:
+        """The expression of ``source`` with its placeholders and size names filled in."""
+        t = template(source)
+        filled: dict[str, Operand] = {f"_{i}": x for i, x in enumerate(operands) if f"_{i}" in t.counts}
+        for name in t.counts:
+            if name not in filled:
+                filled[name] = self._size(name)
+        aliases: tuple[str, ...] = ()
+        readonly = False
+        if isinstance(type, Type) and not type.scalar:
+            found, readonly = sharing(t)
+            kept = [name for name, indices in found if all(_is_scalar(filled[i]) for i in indices) and not _is_scalar(filled[name])]
+            aliases = tuple(dict.fromkeys(kept))
+        return Tree(t, filled, type, aliases=aliases, readonly=readonly and bool(aliases), cheap=is_cheap(t), hint=hint)
+
+    # blocks
+
+    def _block(self, block: Block, out: list[Statement], stacks: Stacks) -> None:
+        """Append the statements of a block; ``stacks`` has what must follow the statement that computes a variable."""
+        stack: list[list[Statement]] = [out]
+        for node in block.body:
+            into = stack[-1]
+            if isinstance(node, Effect) and node.kind == "errstate":
+                under = Under(payload=node.payload, section=node.section, helper=node.helper)
+                into.append(under)
+                stack.append(under.body)
+                continue
+            if isinstance(node, Effect) and node.kind == "end_errstate":
+                stack.pop()
+                continue
+            self._node(node, into)
+            for v in node.outs:
+                into.extend(make() for make in stacks.pop(v, ()))
+
+    def _node(self, node: Node, out: list[Statement]) -> None:
+        start = len(out)
+        match node:
+            case Apply(op="pergrad.setitem" | "pergrad.additem"):
+                self._write(node, out)
+            case Apply():
+                self._apply(node, out)
+            case If():
+                self._if(node, out)
+            case For():
+                self._for(node, out)
+            case While():
+                self._while(node, out)
+            case Effect():
+                out.append(Act(kind=node.kind, payload=node.payload, operands=[self._operand(a) for a in node.args], targets=list(node.outs)))
+        for s in out[start:]:
+            s.section, s.helper = node.section, node.helper
+
+    def _apply(self, node: Apply, out: list[Statement]) -> None:
+        entry = table.find(node.op)
+        assert entry is not None, node.op
+        several = len(node.outs) != 1
+        type: Any = tuple(v.type for v in node.outs) if several else node.outs[0].type
+        source = expression(entry, [a.type for a in node.args], dict(node.params), type)
+        tree = self._tree(source, [self._operand(a) for a in node.args], type, _VIEW_NAMES.get(node.op, ""))
+        if several:
+            tree.aliases = tuple(f"_{i}" for i, a in enumerate(node.args) if entry.view is not None and not a.type.scalar)
+        bind = Bind(targets=list(node.outs), operands=[tree])
+        if entry.random:
+            self.random.add(bind)
+        out.append(bind)
+
+    def _write(self, node: Apply, out: list[Statement]) -> None:
+        base, value, *arrays = node.args
+        entry = table.find("pergrad.getitem")
+        assert entry is not None
+        place_source = expression(entry, [base.type, *(a.type for a in arrays)], dict(node.params), None)
+        target = self._value(base)
+        if not isinstance(target, Var):
+            fresh = Var(base.type, node.outs[0].name)
+            out.append(Bind(targets=[fresh], operands=[target]))
+            target = fresh
+        place = self._tree(place_source, [target, *map(self._operand, arrays)], None)
+        if node.op == "pergrad.setitem":
+            how = "set"
+        else:
+            how = "at" if any(a.type.ndim for a in arrays) and not node.params.get("unique") else "add"
+        out.append(Write(targets=[node.outs[0]], operands=[place, self._operand(value)], how=how))
+
+    def _if(self, node: If, out: list[Statement]) -> None:
+        branch = Branch(operands=[self._operand(node.pred)], then=[], orelse=[])
+        for block, into in ((node.then, branch.then), (node.orelse, branch.orelse)):
+            self._block(block, into, {})
+            if node.outs:
+                into.append(Move(targets=list(node.outs), operands=[self._value(r) for r in block.results]))
+        out.append(branch)
+
+    def _for(self, node: For, out: list[Statement]) -> None:
+        index, *params = node.body.params
+        carries, slices = params[: node.carried], params[node.carried :]
+        finals, stacked = node.outs[: node.carried], node.outs[node.carried :]
+        length = self._dim(node.length)
+        self._enter(carries, node.inits, finals, out)
+        body: list[Statement] = []
+        stores: Stacks = {}
+        for y, result in zip(stacked, node.body.results[node.carried :], strict=True):
+            out.append(Bind(targets=[y], operands=[self._empty(y.type, length)], fixed=True))
+            stores.setdefault(result, []).append(partial(self._store, y, index, result))
+        for x, sliced in zip(node.xs, slices, strict=True):
+            body.append(Bind(targets=[sliced], operands=[self._tree("_0[_1]", [self._operand(x), index], sliced.type)]))
+        inside = {v for n in node.body.body for v in n.outs}
+        for result in list(stores):
+            if result not in inside:
+                body.extend(make() for make in stores.pop(result))
+        self._block(node.body, body, stores)
+        if carries:
+            body.append(Move(targets=list(carries), operands=[self._value(r) for r in node.body.results[: node.carried]]))
+        out.append(Loop(targets=[index], operands=[length], body=body, carried=list(carries), reverse=node.reverse))
+
+    def _store(self, stack: Var, index: Var, value: Atom) -> Statement:
+        return Store(operands=[stack, index, self._operand(value)], targets=[stack])
+
+    def _append(self, collected: Var, value: Atom) -> Statement:
+        return Append(operands=[collected, self._operand(value)], targets=[collected])
+
+    def _enter(self, carries: Sequence[Var], inits: Sequence[Atom], finals: Sequence[Var], out: list[Statement]) -> None:
+        """Assign the carried variables before a loop; after it they hold what it gives."""
+        values = [self._value(a) for a in inits]
+        for carry, final in zip(carries, finals, strict=True):
+            self._env[final] = carry
+            self.names[carry] = final.name or carry.name or ""
+        if carries:
+            out.append(Move(targets=list(carries), operands=values))
+
+    def _empty(self, t: Type, length: Operand) -> Tree:
+        dims = [f"_{i}" for i in range(t.ndim)]
+        operands = [length, *(self._dim(d) for d in t.shape[1:])]
+        shape = f"({', '.join(dims)})" if len(dims) > 1 else dims[0]
+        return self._tree(f"np.empty({shape}{dtype_keyword(t.dtype)})", operands, t)
+
+    def _while(self, node: While, out: list[Statement]) -> None:
+        carries = list(node.body.params)
+        for v, carry in zip(node.cond.params, carries, strict=True):
+            self._env[v] = carry
+        finals, rest = node.outs[: node.carried], list(node.outs[node.carried :])
+        self._enter(carries, node.inits, finals, out)
+        count = rest.pop() if node.counted else None
+        body: list[Statement] = []
+        appends: Stacks = {}
+        lists: list[Var] = []
+        for y, result in zip(rest, node.body.results[node.carried :], strict=True):
+            collected = Var(y.type, y.name and f"{y.name}_list")
+            lists.append(collected)
+            out.append(Bind(targets=[collected], operands=[self._tree("[]", [], y.type)], fixed=True))
+            appends.setdefault(result, []).append(partial(self._append, collected, result))
+        if count is not None:
+            self.names[count] = count.name or "steps"
+            out.append(Bind(targets=[count], operands=[Const(0)], fixed=True))
+        inside = {v for n in node.body.body for v in n.outs}
+        for result in list(appends):
+            if result not in inside:
+                body.extend(make() for make in appends.pop(result))
+        head: list[Statement] = []
+        self._block(node.cond, head, {})
+        head.append(Test(operands=[self._operand(node.cond.results[0])]))
+        self._block(node.body, body, appends)
+        moved = [self._value(r) for r in node.body.results[: node.carried]]
+        carried = list(carries)
+        if count is not None:
+            carried.append(count)
+        if carries:
+            body.append(Move(targets=carries, operands=moved))
+        if count is not None:
+            body.append(Move(targets=[count], operands=[self._tree("_0 + 1", [count], _INT)]))
+        out.append(Repeat(head=head, body=body, carried=carried))
+        for y, collected in zip(rest, lists, strict=True):
+            out.append(Bind(targets=[y], operands=[self._gather(y.type, collected)], fixed=True))
+
+    def _gather(self, t: Type, collected: Var) -> Tree:
+        """The stack of a list that may be empty."""
+        source = f"np.array(_0{dtype_keyword(t.dtype)})"
+        if t.ndim > 1:
+            source += f".reshape(len(_0), {', '.join(f'_{i}' for i in range(1, t.ndim))})"
+        return self._tree(source, [collected, *(self._dim(d) for d in t.shape[1:])], t)
+
+
+def _is_scalar(x: Operand) -> bool:
+    t = x.type
+    return isinstance(t, Type) and t.scalar
+
+
+__all__ = ["Lowering"]

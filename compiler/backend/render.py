@@ -1,0 +1,285 @@
+"""From statements and names to Python's syntax tree."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.program import Const, Var
+from .literals import literal
+from .names import left_of
+from .printer import Comment
+from .tree import (
+    Act,
+    Append,
+    Bind,
+    Branch,
+    Loop,
+    Move,
+    Operand,
+    Repeat,
+    Return,
+    Statement,
+    Store,
+    Template,
+    Test,
+    Tree,
+    Under,
+    Write,
+    template,
+)
+
+_LOAD, _STORE = ast.Load(), ast.Store()
+_INVERSE = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+
+
+class Rendering:
+    """``constants`` collects what the function must find in its namespace beside arrays: classes of exceptions and containers."""
+
+    def __init__(self, names: Mapping[Var, str], constants: dict[str, Any]) -> None:
+        self.names = names
+        self.constants = constants
+
+    def block(self, block: list[Statement], section: str = "", sections: bool = False) -> list[ast.stmt]:
+        """The statements of a block, with a comment where a section or an inlined helper begins."""
+        out: list[ast.stmt] = []
+        helper = ""
+        for s in block:
+            rendered = self.statement(s)
+            if not rendered:
+                continue
+            if sections and s.section and s.section != section:
+                section = s.section
+                out.append(Comment(text=section))
+            if s.helper != helper:
+                helper = s.helper
+                if helper:
+                    out.append(Comment(text=f"from {helper}()"))
+            out.extend(rendered)
+        return out
+
+    # expressions
+
+    def expr(self, x: Operand) -> ast.expr:
+        if isinstance(x, Var):
+            return ast.Name(self.names[x], _LOAD)
+        if isinstance(x, Const):
+            text = literal(x)
+            assert text is not None
+            return substitute(template(text).expr, {})
+        return substitute(x.template.expr, {name: self.expr(o) for name, o in x.operands.items()})
+
+    def target(self, v: Var) -> ast.expr:
+        return ast.Name(self.names[v], _STORE)
+
+    def place(self, x: Operand) -> ast.expr:
+        e = self.expr(x)
+        assert isinstance(e, ast.Subscript)
+        return ast.Subscript(e.value, e.slice, _STORE)
+
+    # statements
+
+    def statement(self, s: Statement) -> list[ast.stmt]:
+        match s:
+            case Bind():
+                return self.bind(s)
+            case Move():
+                return self.move(s)
+            case Write():
+                return [self.write(s)]
+            case Store():
+                stack, index, value = s.operands
+                place = ast.Subscript(self.expr(stack), self.expr(index), _STORE)
+                return [ast.Assign([place], self.expr(value))]
+            case Append():
+                collected, value = (self.expr(x) for x in s.operands)
+                return [ast.Expr(ast.Call(ast.Attribute(collected, "append", _LOAD), [value], []))]
+            case Branch():
+                return self.branch(s)
+            case Loop():
+                return [self.loop(s)]
+            case Repeat():
+                return [self.repeat(s)]
+            case Act():
+                return self.act(s)
+            case Under():
+                keywords = [ast.keyword(k, ast.Constant(v)) for k, v in s.payload.items()]
+                call = ast.Call(template("np.errstate").expr, [], keywords)
+                return [ast.With([ast.withitem(call)], self.block(s.body) or [ast.Pass()])]
+        raise TypeError(type(s).__name__)
+
+    def bind(self, s: Bind) -> list[ast.stmt]:
+        value = s.operands[0]
+        if len(s.targets) > 1:
+            return [ast.Assign([ast.Tuple([self.target(t) for t in s.targets], _STORE)], self.expr(value))]
+        (t,) = s.targets
+        if s.update:
+            assert isinstance(value, Tree)
+            left = left_of(s)
+            e = self.expr(value)
+            assert isinstance(e, ast.BinOp) and self.names[left] == self.names[t]
+            return [ast.AugAssign(self.target(t), e.op, e.right)]
+        return self.assign([t], [value])
+
+    def assign(self, targets: list[Var], values: list[Operand]) -> list[ast.stmt]:
+        """Parallel assignment, without what would assign a name to itself."""
+        pairs = [(t, x) for t, x in zip(targets, values, strict=True) if not (isinstance(x, Var) and self.names[x] == self.names[t])]
+        if not pairs:
+            return []
+        if len(pairs) == 1:
+            ((t, x),) = pairs
+            e = self.expr(x)
+            if t.type.scalar and isinstance(e, ast.BinOp) and isinstance(e.left, ast.Name) and e.left.id == self.names[t]:
+                return [ast.AugAssign(self.target(t), e.op, e.right)]
+            return [ast.Assign([self.target(t)], e)]
+        targets_ = ast.Tuple([self.target(t) for t, _ in pairs], _STORE)
+        return [ast.Assign([targets_], ast.Tuple([self.expr(x) for _, x in pairs], _LOAD))]
+
+    def move(self, s: Move) -> list[ast.stmt]:
+        """Independent assignments one by one, the others at once."""
+        assigned = {self.names[t] for t in s.targets}
+        independent = True
+        for i, x in enumerate(s.operands):
+            others = assigned - {self.names[s.targets[i]]}
+            independent = independent and not any(self.names[v] in others for v in _leaves(x))
+        if independent:
+            return [st for t, x in zip(s.targets, s.operands, strict=True) for st in self.assign([t], [x])]
+        return self.assign(s.targets, s.operands)
+
+    def write(self, s: Write) -> ast.stmt:
+        place, value = self.place(s.operands[0]), self.expr(s.operands[1])
+        assert isinstance(place, ast.Subscript)
+        if s.how == "set":
+            return ast.Assign([place], value)
+        if s.how == "add":
+            return ast.AugAssign(place, ast.Add(), value)
+        index = as_value(place.slice)
+        return ast.Expr(ast.Call(template("np.add.at").expr, [place.value, index, value], []))
+
+    def branch(self, s: Branch) -> list[ast.stmt]:
+        test = self.expr(s.operands[0])
+        then, orelse = self.block(s.then), self.block(s.orelse)
+        if not then and not orelse:
+            return []
+        if not then:
+            return [ast.If(negated(test, s.operands[0]), orelse, [])]
+        return [ast.If(test, then, orelse)]
+
+    def loop(self, s: Loop) -> ast.stmt:
+        steps: ast.expr = ast.Call(ast.Name("range", _LOAD), [self.expr(s.operands[0])], [])
+        if s.reverse:
+            steps = ast.Call(ast.Name("reversed", _LOAD), [steps], [])
+        return ast.For(self.target(s.targets[0]), steps, self.block(s.body) or [ast.Pass()], [])
+
+    def repeat(self, s: Repeat) -> ast.stmt:
+        *head, test = s.head
+        cond, body = self.expr(test.operands[0]), self.block(s.body)
+        before = self.block(head)
+        if not before:
+            return ast.While(cond, body or [ast.Pass()], [])
+        leave = ast.If(negated(cond, test.operands[0]), [ast.Break()], [])
+        return ast.While(ast.Constant(True), [*before, leave, *body], [])
+
+    # effects
+
+    def act(self, s: Act) -> list[ast.stmt]:
+        args = [self.expr(a) for a in s.operands]
+        match s.kind:
+            case "raise":
+                return [ast.Raise(self.exception(s.payload, args))]
+            case "assert":
+                return [ast.Assert(args[0], None if s.payload is None else ast.Constant(str(s.payload)))]
+            case "print":
+                return [ast.Expr(ast.Call(ast.Name("print", _LOAD), self.printed(s.payload, args), []))]
+            case "write_back":
+                place = ast.Subscript(args[0], ast.Constant(...), _STORE)
+                return [ast.Assign([place], args[1])]
+        raise NotImplementedError(f"effect {s.kind!r} is not printed")
+
+    def exception(self, payload: Any, args: list[ast.expr]) -> ast.expr:
+        """The exception raised: made anew each time where its arguments can be printed."""
+        if isinstance(payload, type):
+            kind, values = payload, args
+        elif isinstance(payload, BaseException):
+            if not all(isinstance(a, (str, bool, int, float, bytes, type(None))) for a in payload.args) or vars(payload):
+                return ast.Name(self.constant(f"{type(payload).__name__}_instance", payload), _LOAD)
+            kind, values = type(payload), [ast.Constant(a) for a in payload.args]
+        else:
+            kind, format = payload
+            text = ast.Attribute(ast.Constant(format), "format", _LOAD)
+            values = [ast.Call(text, args, [])] if args else [ast.Constant(format)]
+        name = kind.__name__ if kind.__module__ == "builtins" else self.constant(kind.__name__, kind)
+        if kind.__module__ == "numpy.linalg" or kind is np.linalg.LinAlgError:
+            return ast.Call(template("np.linalg.LinAlgError").expr, values, [])
+        return ast.Call(ast.Name(name, _LOAD), values, [])
+
+    def printed(self, payload: Any, args: list[ast.expr]) -> list[ast.expr]:
+        """The arguments of print: as they are, or filled into a format."""
+        if payload is None:
+            return args
+        if not args:
+            return [ast.Constant(payload)]
+        return [ast.Call(ast.Attribute(ast.Constant(payload), "format", _LOAD), args, [])]
+
+    def constant(self, name: str, value: Any) -> str:
+        """A name in the function's namespace for a value."""
+        n = 0
+        unique = name
+        while unique in self.constants and self.constants[unique] is not value:
+            n += 1
+            unique = f"{name}_{n}"
+        self.constants[unique] = value
+        return unique
+
+
+def substitute(e: Any, filled: Mapping[str, ast.expr]) -> Any:
+    """A copy of a template's expression with names replaced."""
+    if isinstance(e, ast.Name):
+        found = filled.get(e.id)
+        return ast.Name(e.id, _LOAD) if found is None else found
+    if isinstance(e, ast.AST):
+        return type(e)(**{f: substitute(v, filled) for f, v in ast.iter_fields(e)})
+    if isinstance(e, list):
+        return [substitute(v, filled) for v in e]
+    return e
+
+
+def negated(test: ast.expr, value: Operand) -> ast.expr:
+    """``not test``; a comparison of scalars that NaN cannot enter is turned round."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(value, Tree) and _integers(value):
+        opposite = _INVERSE.get(type(test.ops[0]))
+        if opposite is not None:
+            return ast.Compare(test.left, [opposite()], test.comparators)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def _integers(x: Tree) -> bool:
+    return all(o.type is not None and o.type.dtype.kind in "iub" for o in x.operands.values())
+
+
+def as_value(index: ast.expr) -> ast.expr:
+    """An index as an argument: slices by name."""
+    if isinstance(index, ast.Tuple):
+        return ast.Tuple([as_value(e) for e in index.elts], _LOAD)
+    if isinstance(index, ast.Slice):
+        bounds = [b or ast.Constant(None) for b in (index.lower, index.upper, index.step)]
+        if index.step is None:
+            bounds.pop()
+        if isinstance(bounds[0], ast.Constant) and bounds[0].value is None and len(bounds) == 2:
+            bounds = bounds[1:]
+        return ast.Call(ast.Name("slice", _LOAD), bounds, [])
+    return index
+
+
+def _leaves(x: Operand) -> list[Var]:
+    from .tree import variables
+
+    return list(variables(x))
+
+
+__all__ = ["Rendering", "Return", "Template", "Test", "negated", "substitute"]
