@@ -18,7 +18,8 @@ _VIEW_FUNCTIONS = frozenset(
     nan_to_num astype""".split()
 )
 _READONLY = frozenset(
-    "broadcast_to broadcast_arrays diagonal diag sliding_window_view linalg.diagonal lib.stride_tricks.sliding_window_view as_strided".split()
+    """broadcast_to broadcast_arrays diagonal diag sliding_window_view linalg.diagonal lib.stride_tricks.sliding_window_view
+    as_strided""".split()
 )
 
 

@@ -13,7 +13,24 @@ from collections.abc import Iterable
 from ..core.program import Var
 from .alias_classes import AliasClasses
 from .liveness import Lifetimes, lifetimes
-from .tree import Act, Append, Bind, Loop, Move, Operand, Repeat, Return, Statement, Tree, Write, each, is_readonly, shared, template, variables
+from .tree import (
+    Act,
+    Append,
+    Bind,
+    Loop,
+    Move,
+    Operand,
+    Repeat,
+    Return,
+    Statement,
+    Tree,
+    Write,
+    each,
+    is_readonly,
+    shared,
+    template,
+    variables,
+)
 
 
 def copied(x: Operand) -> Tree:
@@ -34,6 +51,8 @@ class _Plan:
         self.static = AliasClasses.of(block)
         self.foreign: set[Var] = {self.classes.find(v) for v in foreign}
         self.readonly: set[Var] = set()
+        # variables of the loops around that do not belong to one iteration alone: what they hold may turn up under another name in the next
+        self.frozen: list[Var] = []
         self.life: Lifetimes = lifetimes(block, lambda s: isinstance(s, (Bind, Move, Write)))
         self.exclusive: set[Var] = set()
 
@@ -68,8 +87,9 @@ class _Plan:
         if is_readonly(x) or any(v in self.readonly for v in shared(x)):
             return True
         ignore = set(ignored)
+        frozen = {self.classes.find(v) for v in self.frozen}
         for root in self.roots(x):
-            if root in self.foreign or any(v in after and v not in ignore for v in self.classes.of_var(root)):
+            if root in self.foreign or root in frozen or any(v in after and v not in ignore for v in self.classes.of_var(root)):
                 return True
         return False
 
@@ -103,6 +123,8 @@ class _Plan:
                         a.operands[1] = copied(a.operands[1])
             for inner in s.blocks():
                 self.visit(inner, s if isinstance(s, (Loop, Repeat)) else None)
+            if isinstance(s, (Loop, Repeat)):
+                self.frozen = [v for v in self.frozen if v not in s.carried]
             out.append(s)
         block[:] = out
 
@@ -159,16 +181,14 @@ class _Plan:
                 self.exclusive.add(t)
             self.join(t, s.operands[i])
             if t not in self.exclusive:
-                self.foreign.add(self.classes.find(t))
+                self.frozen.append(t)
 
     def repeat(self, s: Move) -> None:
         """At the end of a loop's body: what is written in the next iteration must go by no other name either."""
         after = self.life.needed_after(s)
         all_roots = [root for x in s.operands for root in set(self.roots(x))]
         for i, (t, x) in enumerate(zip(s.targets, s.operands, strict=True)):
-            if t in self.exclusive and (
-                self.taken(x, after, s.targets) or any(all_roots.count(root) > 1 for root in self.roots(x))
-            ):
+            if t in self.exclusive and (self.taken(x, after, s.targets) or any(all_roots.count(root) > 1 for root in self.roots(x))):
                 s.operands[i] = copied(x)
         self.pairs(s)
 
@@ -189,12 +209,14 @@ def updated(s: Bind) -> Var | None:
     if not isinstance(value, Tree) or len(s.targets) != 1 or s.fixed:
         return None
     expr, target = value.template.expr, s.targets[0]
-    if not isinstance(expr, ast.BinOp) or not isinstance(expr.left, ast.Name) or not isinstance(expr.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
+    if not isinstance(expr, ast.BinOp) or not isinstance(expr.left, ast.Name):
+        return None
+    if not isinstance(expr.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
         return None
     left = value.operands.get(expr.left.id)
     if not isinstance(left, Var) or value.template.counts[expr.left.id] > 1 or left.type.scalar or left.type != target.type:
         return None
-    return left if left.name == target.name or left.name is None or target.name is None else None
+    return left if left.name in (None, target.name) else None
 
 
 def accumulates(carry: Var, loop: Loop | Repeat) -> bool:

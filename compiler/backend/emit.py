@@ -164,9 +164,9 @@ class _Emission:
         params = set(self.program.params)
         for s in body[at:]:
             for i, x in enumerate(s.operands):
-                if isinstance(s, Act) and i == 0 or not isinstance(x, Var) or x.type.scalar:
+                if (isinstance(s, Act) and i == 0) or not isinstance(x, Var) or x.type.scalar:
                     continue
-                if x in params or (isinstance(s, Return) or len(self.signature.written) > 1) and self.may_alias(body, x, params):
+                if x in params or ((isinstance(s, Return) or len(self.signature.written) > 1) and self.may_alias(body, x, params)):
                     if x not in copies:
                         copies[x] = Var(x.type, x.name)
                         before.append(Bind(targets=[copies[x]], operands=[copied(x)], fixed=True))
@@ -211,9 +211,9 @@ class _Emission:
         return ast.Call(ast.Name(name, _LOAD), [], [ast.keyword(k, part) for k, part in zip(t.keys, parts, strict=True)])
 
     def fixed_value(self, value: Any, rendering: Rendering) -> ast.expr:
-        if value is None or isinstance(value, (bool, int, float, complex, str, bytes)) and type(value).__module__ == "builtins":
+        if type(value) in (type(None), bool, int, float, complex, str, bytes):
             return ast.Constant(value)
-        if isinstance(value, tuple) and type(value) is tuple:
+        if type(value) is tuple:
             return ast.Tuple([self.fixed_value(v, rendering) for v in value], _LOAD)
         return ast.Name(rendering.constant(tidy(getattr(value, "__name__", "")) or "value", value), _LOAD)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 
 from ..core.program import Const, Var
 from .alias_classes import AliasClasses
+from .buffers import updated
 from .literals import literal
 from .tree import Act, Append, Bind, Loop, Move, Operand, Return, Statement, Store, Test, Tree, Write, each, variables
 
@@ -69,6 +70,7 @@ class _Folding:
         self.clock = 0
         self.barrier = 0
         self.written: dict[Var, int] = {}
+        self.moved = {x for s in each(block) if isinstance(s, Move) for x in s.operands if isinstance(x, Var)}
         for s in each(block):
             for x in s.operands:
                 for v in variables(x):
@@ -118,6 +120,8 @@ class _Folding:
         trivial = value.cheap and all(isinstance(x, (Var, Const)) for x in value.operands.values())
         named = bool(target.name) and not target.name.startswith("d_") and not target.name.endswith("_dot")
         if uses == 1:
+            if target in self.moved and not target.type.scalar and updated(s) is not None:
+                return False
             return trivial or not named
         return trivial and not named and uses <= 4
 
@@ -150,8 +154,10 @@ class _Folding:
             return len(self.name_of(x))
         if isinstance(x, Const):
             return len(literal(x) or "constant")
-        counts = x.template.counts
-        return x.template.length + sum((self.length(o) + (2 if isinstance(o, Tree) else 0)) * counts.get(n, 0) for n, o in x.operands.items())
+        total = x.template.length
+        for name, operand in x.operands.items():
+            total += (self.length(operand) + (2 if isinstance(operand, Tree) else 0)) * x.template.counts.get(name, 0)
+        return total
 
     def overhead(self, s: Statement) -> int:
         names = sum(len(self.name_of(t)) + 2 for t in s.targets)

@@ -46,7 +46,7 @@ def number(value: Any) -> str:
 def dtype_name(dtype: Any) -> str:
     """A dtype as an expression."""
     dtype = np.dtype(dtype)
-    return "bool" if dtype == bool else f"np.{dtype.name}"
+    return "bool" if dtype.kind == "b" else f"np.{dtype.name}"
 
 
 def dtype_keyword(dtype: Any) -> str:
@@ -56,6 +56,8 @@ def dtype_keyword(dtype: Any) -> str:
 
 def recipe(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """A call as the user wrote it."""
+    if args and isinstance(args[0], tuple) and len(args[0]) == 1 and name in ("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full"):
+        args = (args[0][0], *args[1:])
     parts = [_static(a) for a in args] + [f"{k}={_static(v)}" for k, v in kwargs.items()]
     return f"np.{name.removeprefix('numpy.')}({', '.join(parts)})"
 

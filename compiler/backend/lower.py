@@ -140,7 +140,8 @@ class Lowering:
             case While():
                 self._while(node, out)
             case Effect():
-                out.append(Act(kind=node.kind, payload=node.payload, operands=[self._operand(a) for a in node.args], targets=list(node.outs)))
+                args = [self._operand(a) for a in node.args]
+                out.append(Act(kind=node.kind, payload=node.payload, operands=args, targets=list(node.outs)))
         for s in out[start:]:
             s.section, s.helper = node.section, node.helper
 

@@ -110,7 +110,7 @@ class _Naming:
             if not isinstance(value, Var):
                 continue
             a, b = self.find(t), self.find(value)
-            if a is b or a in self.fixed and b in self.fixed:
+            if a is b or (a in self.fixed and b in self.fixed):
                 continue
             if not self.share and (a in self.fixed or b in self.fixed):
                 continue

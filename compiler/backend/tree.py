@@ -110,6 +110,7 @@ class Statement:
         return ()
 
 
+@dataclass(eq=False, kw_only=True)
 class Bind(Statement):
     """``targets = operands[0]``; several targets for an op with several results. ``fixed``: never folded into its reader.
     ``update``: the target is the buffer of the expression's first operand, updated by an augmented assignment."""

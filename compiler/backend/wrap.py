@@ -6,8 +6,10 @@ import io
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-_WEAKNESS = [("if", "else"), ("or",), ("and",), ("<", "<=", ">", ">=", "==", "!=", "in", "is"), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "@", "%", "//")]
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "in", "is")
+_WEAKNESS = [("if", "else"), ("or",), ("and",), _COMPARISONS, ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "@", "%", "//")]
 _STATEMENTS = ("return ", "if ", "elif ", "while ", "assert ", "raise ")
 
 
@@ -84,7 +86,7 @@ def _bare_operators(tokens: list[_Token], text: str, statement: bool) -> list[in
 
 def _at_operators(text: str, places: list[int], indent: int, width: int) -> list[str]:
     bounds = [0, *places, len(text)]
-    return [line for a, b in zip(bounds, bounds[1:]) for line in _wrapped(text[a:b].rstrip(), indent, width)]
+    return [line for a, b in pairwise(bounds) for line in _wrapped(text[a:b].rstrip(), indent, width)]
 
 
 def _in_brackets(text: str, tokens: list[_Token], indent: int, width: int) -> list[str]:
@@ -116,7 +118,7 @@ def _items(inside: str) -> list[str]:
     """The parts of a bracket's contents between its commas, each with its comma."""
     commas = [t.stop for t in _tokens(inside) if t.depth == 0 and t.text == ","]
     bounds = [0, *commas, len(inside)]
-    return [part for a, b in zip(bounds, bounds[1:]) if (part := inside[a:b].strip())]
+    return [part for a, b in pairwise(bounds) if (part := inside[a:b].strip())]
 
 
 __all__ = ["wrap"]
