@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from ..core.types import Dim, Size, Type
+from .contraction_path import cheapest_pair, kept, natural_order, nominal, volume
 
-NOMINAL_BATCH = 64
 _FEW_ROWS = 16  # stacks of matrices with so few rows are faster as one large product
 _SHORT = 32  # sums of so few terms are as fast in einsum as in anything longer to read
 _LETTERS = "ijklmnopqrstuvwxyzacdefghABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -74,19 +73,6 @@ def letter_sizes(operands: Sequence[str], types: Sequence[Type]) -> dict[str, Di
     return sizes
 
 
-def nominal(size: Dim) -> int:
-    """A number to plan with: symbolic sizes count as a batch of 64."""
-    return size.factor * NOMINAL_BATCH ** len(size.names) if isinstance(size, Size) else size
-
-
-def volume(letters: Sequence[str], sizes: dict[str, Dim]) -> int:
-    """The nominal number of elements of an array with these letters."""
-    out = 1
-    for letter in letters:
-        out *= nominal(sizes[letter])
-    return out
-
-
 class _Spelling:
     """The forms that one contraction may take; each method gives None where its form does not fit."""
 
@@ -115,10 +101,11 @@ class _Spelling:
             factors[smallest] = _scaled(scalars, factors[smallest])
             scalars = []
         while len(factors) > 2:
-            i, j = min(combinations(range(len(factors)), 2), key=lambda pair: self.cost(factors, *pair))
+            letters = [f.letters for f in factors]
+            i, j = cheapest_pair(letters, self.target, self.sizes)
+            a, b = factors[i], factors[j]
+            joined = self.pair(a, b, natural_order(a.letters, b.letters, kept(letters, i, j, self.target), self.target))
             rest = [f for k, f in enumerate(factors) if k not in (i, j)]
-            kept = set(self.target).union(*(f.letters for f in rest))
-            joined = self.pair(factors[i], factors[j], self.natural_order(factors[i], factors[j], kept))
             factors = [*rest[:i], joined, *rest[i:]]
         whole = self.pair(*factors, self.target) if len(factors) == 2 else _transposed(factors[0], self.target)
         return _scaled(scalars, whole)
@@ -144,29 +131,10 @@ class _Spelling:
             return Factor(f"np.trace({f.text}{where})", rest)
         return Factor(f"np.diagonal({f.text}{where})", rest + letter)
 
-    def cost(self, factors: Sequence[Factor], i: int, j: int) -> tuple[int, int]:
-        kept = set(self.target).union(*(f.letters for k, f in enumerate(factors) if k not in (i, j)))
-        union = dict.fromkeys(factors[i].letters + factors[j].letters)
-        result = [c for c in union if c in kept]
-        return volume(list(union), self.sizes) + volume(result, self.sizes), volume(result, self.sizes)
-
-    def natural_order(self, a: Factor, b: Factor, kept: set[str]) -> str:
-        """The order of letters in which an intermediate result needs no transposition."""
-        union = dict.fromkeys(a.letters + b.letters)
-        letters = [c for c in union if c in kept]
-        if len(letters) < len(union):
-            shared = [c for c in letters if c in a.letters and c in b.letters]
-            return "".join([*shared, *(c for c in letters if c not in shared)])
-        wide = max((a, b), key=lambda f: len(f.letters))
-        if set(wide.letters) == set(union):
-            return wide.letters
-        if all(c in self.target for c in letters):
-            letters.sort(key=self.target.index)
-        return "".join(letters)
-
     def pair(self, a: Factor, b: Factor, target: str) -> Factor:
         summed = [c for c in a.letters if c in b.letters and c not in target]
         if not summed:
+            a, b = sorted((a, b), key=lambda f: len(f.letters))
             return Factor(f"{_aligned(a, target).primary} * {_aligned(b, target).primary}", target)
         text = self.full(a, b, target) if not target else None
         if text is None and len(summed) == 1:
