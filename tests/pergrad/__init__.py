@@ -1,0 +1,1 @@
+"""The front door, as users meet it."""
