@@ -1,11 +1,11 @@
-"""Contractions: dot, matmul, inner, outer, tensordot, vdot and einsum in one normal form on letters, ``numpy.einsum`` without an ellipsis."""
+"""Contractions: dot, matmul, inner, outer, tensordot, vdot and einsum in one normal form on letters: np.einsum without an ellipsis."""
 
 from __future__ import annotations
 
 import string
 from typing import TYPE_CHECKING, Any
 
-from .families import Batching, Derivative
+from .families import Batching, Derivative, is_one
 from .table import op
 
 if TYPE_CHECKING:
@@ -124,9 +124,14 @@ def transpose(terms: list[str], out: str, ct: Any, operands: Any, i: int) -> Any
             letters.append(c)
         wanted = "".join(letters)
     operand_terms = [(out, ct), *others, *extra]
+    if len(operand_terms) > 1 and is_one(ct):
+        operand_terms.pop(0)
     available = set("".join(t for t, _ in operand_terms))
     reach = "".join(c for c in wanted if c in available)
-    y = contract(join([t for t, _ in operand_terms], reach), *(x for _, x in operand_terms))
+    if [t for t, _ in operand_terms] == [reach]:
+        y = operand_terms[0][1]
+    else:
+        y = contract(join([t for t, _ in operand_terms], reach), *(x for _, x in operand_terms))
     if reach == wanted:
         return y
     dims = iter(y.shape)

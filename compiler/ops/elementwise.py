@@ -14,6 +14,7 @@ from .families import (
     elementwise_jvp,
     elementwise_vjp,
     refuse,
+    scaled,
     static,
     ufunc_type,
 )
@@ -109,7 +110,7 @@ def _power_base(d: Derivative, t: Any) -> Any:
         return None
     if value == 1:
         return t
-    return t * (value * x) if value == 2 else t * (value * x ** (value - 1))
+    return scaled(t, value * x if value == 2 else value * x ** (value - 1))
 
 
 def _power_exponent(d: Derivative, t: Any) -> Any:

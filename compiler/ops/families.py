@@ -190,9 +190,23 @@ def times_partial(d: Derivative, i: int, t: Any) -> Any:
     if rule in ("1", "-1"):
         return t if rule == "1" else -t
     p = partial(rule)(d.x, d.y, d.params)
-    if getattr(p, "dtype", None) == bool:
+    if getattr(getattr(p, "dtype", None), "kind", "") == "b":
         return np.where(p, t, 0.0)
-    return t * p
+    return scaled(t, p)
+
+
+def scaled(t: Any, p: Any) -> Any:
+    """A tangent or cotangent times a partial: the partial itself where the cotangent is the 1 that a gradient starts from."""
+    return p if is_one(t) and getattr(p, "dtype", None) == t.dtype and not p.type.weak else t * p
+
+
+def is_one(x: Any) -> bool:
+    """Whether a value is the known number 1, as the cotangent is from which a gradient starts."""
+    from ..core.builder import atom_of
+    from ..core.program import Const
+
+    atom = atom_of(x)
+    return isinstance(atom, Const) and not atom.type.shape and bool(atom.value == 1)
 
 
 def elementwise_vjp(d: Derivative, i: int) -> Any:
@@ -361,13 +375,41 @@ def refuse(name: str, parameter: str, hint: str = "") -> Any:
     raise Unsupported(f"{short} with {parameter}= has no rule", code="PGR702", span=current().span, hint=hint or f"leave {parameter}= out")
 
 
+def no_derivative() -> dict[str, Any]:
+    """Rules of an op whose result has no derivative: integers, places, tests."""
+    return {"vjp": lambda d, i: None, "jvp": lambda d: None}
+
+
 # helpers of several families
+
+
+def full_ct(d: Derivative) -> Any:
+    """The cotangent in the result's own shape: a rule may meet one that only broadcasts to it."""
+    from ..core.builder import recorded as np
+
+    return d.ct if tuple(d.ct.shape) == tuple(d.y.shape) else np.broadcast_to(d.ct, d.y.shape)
+
+
+def axis_of(axis: Any, x: Any) -> int:
+    """An axis of x counted from its end."""
+    import operator
+
+    from ..core.types import normal_axis
+
+    return normal_axis(operator.index(axis), len(x.shape))
+
+
+def along(x: Any, axis: int, item: Any) -> Any:
+    """x indexed at one axis."""
+    index: list[Any] = [slice(None)] * len(x.shape)
+    index[axis] = item
+    return x[tuple(index)]
 
 
 def shape_text(shape: Sequence[Any]) -> str:
     """A shape as source; one size stands alone."""
     dims = [str(d) for d in shape]
-    return dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
+    return "()" if not dims else dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
 
 
 def tuple_text(values: Sequence[Any]) -> str:
@@ -381,12 +423,17 @@ __all__ = [
     "Scatter",
     "compose",
     "constant_of",
+    "along",
+    "axis_of",
     "elementwise",
     "expand",
+    "full_ct",
     "linear",
+    "no_derivative",
     "partial",
     "refuse",
     "same_batch",
+    "scaled",
     "shape_text",
     "static",
     "tuple_text",

@@ -36,7 +36,8 @@ def additem(base, index, value):
 
 class _Run:
     def __init__(self, sizes, effects):
-        self.sizes = sizes
+        self.sizes = dict(sizes)
+        self.fixed = frozenset(sizes)
         self.effects = effects
         self.values = {}
 
@@ -58,9 +59,19 @@ class _Run:
 
     def block(self, block, arguments):
         self.values.update(zip(block.params, arguments, strict=True))
+        for p, a in zip(block.params, arguments):
+            if p.type.weak and not isinstance(a, (bool, int, float)):
+                self.values[p] = a.item()
+            elif isinstance(a, np.ndarray):
+                self.bind(p.type.shape, a)
         for node in block.body:
             outs = self.node(node)
             for v, value in zip(node.outs, outs, strict=True):
+                if isinstance(value, list):
+                    self.values[v] = value
+                    continue
+                if isinstance(value, np.ndarray):
+                    self.bind(v.type.shape, value)
                 t = self.resolved(v.type)
                 assert None in t.shape or np.shape(value) == t.shape, f"{v!r} came out with shape {np.shape(value)} in {node}"
                 if not t.weak:
@@ -123,4 +134,16 @@ class _Run:
         return [*carries, *(self.stacked(y, v) for y, v in zip(ys, node.outs[n:])), *([count] if node.counted else [])]
 
     def stacked(self, items, v):
-        return np.asarray(items, v.type.dtype).reshape(len(items), *self.resolved(v.type.shape[1:]))
+        """What a loop stacks: an array, or a list where a size inside differs between iterations."""
+        self.bind(v.type.shape[:1], items)
+        if len({np.shape(i) for i in items}) > 1:
+            return items
+        unknown = [0 if isinstance(d, Size) and str(d) not in self.sizes else self.resolved(d) for d in v.type.shape[1:]]
+        shape = np.shape(items[0]) if items else unknown
+        return np.asarray(items, v.type.dtype).reshape(len(items), *shape)
+
+    def bind(self, shape, value):
+        """Sizes that no parameter has are those of the loop that ran last."""
+        for d, n in zip(shape, np.shape(value) if isinstance(value, np.ndarray) else (len(value),)):
+            if isinstance(d, Size) and len(d.names) == 1 and d.names[0] not in self.fixed:
+                self.sizes[d.names[0]] = n

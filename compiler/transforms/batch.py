@@ -1,0 +1,356 @@
+"""Batching: every value that depends on a mapped parameter gains the batch as axis 0.
+
+In:  a verified Program, which parameters are mapped, the batch size.
+Out: a verified Program over arrays with one more axis in front, and which results have it.
+
+What depends on no mapped parameter is copied as it is. Violations are collected, so that a user sees all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..core.builder import Builder, atom_of, call, recorded
+from ..core.program import Apply, Atom, Block, Effect, For, If, Node, Program, Var, While
+from ..core.types import Dim, Type
+from ..errors import PergradError, Span, Step, Unsupported, VmapViolation, several
+from ..ops import table
+from ..ops.families import Batching
+from .activity import loop_parts
+from .residuals import sizes_of
+
+
+def batch(
+    program: Program, mapped: Sequence[bool], size: Dim, *, randomness: str = "error", control_flow: str = "error"
+) -> tuple[Program, tuple[bool, ...]]:
+    """The program over a batch, and which of its results are batched.
+
+    Errors: VmapViolation for what a mapped value may not do, Unsupported for an operation without a batching rule; all that there are.
+    """
+    builder = Builder()
+    with builder.active():
+        b = _masked(builder, size, randomness) if control_flow == "mask" else Batch(builder, size, randomness)
+        params = tuple(b.parameter(p) if m else p for p, m in zip(program.params, mapped, strict=True))
+        b.spread(program)
+        b.body(program)
+        results = tuple(atom_of(b.value(r)) for r in program.results)
+    if b.errors:
+        raise several(b.errors)
+    sizes = {name: (k, axis + mapped[k]) for name, (k, axis) in program.sizes.items()}
+    sizes.update({n: at for n, at in sizes_of(params).items() if n not in sizes})
+    return Program(params, tuple(builder.nodes), results, program.name, sizes), tuple(b.mapped(r) for r in program.results)
+
+
+def _masked(builder: Builder, size: Dim, randomness: str) -> Batch:
+    from .mask import Mask
+
+    return Mask(builder, size, randomness)
+
+
+class Batch:
+    """Walks a program once. ``env``: for each mapped variable its value with the batch in front."""
+
+    def __init__(self, builder: Builder, size: Dim, randomness: str) -> None:
+        self.builder = builder
+        self.size = size
+        self.randomness = randomness
+        self.env: dict[Var, Any] = {}
+        self.depends: dict[Var, Var | None] = {}
+        self.along: dict[Atom, Any] = {}
+        self.errors: list[PergradError] = []
+        self.refused: set[Node] = set()
+
+    def parameter(self, p: Var) -> Var:
+        new = Var(self.batched(p.type), p.name, p.span)
+        self.env[p] = self.builder.wrap(new)
+        self.depends[p] = None
+        return new
+
+    def batched(self, t: Type) -> Type:
+        """A per-sample type with the batch in front."""
+        return Type(t.dtype, (self.size, *t.shape))
+
+    def mapped(self, a: Atom) -> bool:
+        return a in self.depends
+
+    def value(self, a: Atom) -> Any:
+        """What stands for an atom in the batched program: with the batch in front if it is mapped."""
+        return self.env[a] if self.mapped(a) else self.builder.wrap(a)  # type: ignore[index]
+
+    def full(self, a: Atom) -> Any:
+        """An atom with the batch in front, whether it is mapped or not."""
+        if self.mapped(a):
+            return self.env[a]  # type: ignore[index]
+        x = self.builder.wrap(a)
+        x = recorded.broadcast_to(x, (self.size, *a.type.shape))
+        return x if x.dtype == a.type.dtype else recorded.astype(x, a.type.dtype)
+
+    # which variables are mapped, before anything is recorded
+
+    def spread(self, block: Block) -> None:
+        """Mark the variables that depend on marked ones, each with one that it depends on."""
+        for node in block.body:
+            match node:
+                case Apply():
+                    source = self.source(node.args)
+                    if self.draws(node) and source is None:
+                        self.depends.update((v, None) for v in node.outs)
+                    elif source is not None:
+                        self.mark(node.outs, source)
+                case If():
+                    self.spread_branches(node)
+                case For() | While():
+                    self.spread_loop(node)
+
+    def source(self, atoms: Sequence[Atom]) -> Var | None:
+        return next((a for a in atoms if a in self.depends), None)  # type: ignore[return-value]
+
+    def mark(self, variables: Sequence[Var], source: Var) -> None:
+        for v in variables:
+            self.depends.setdefault(v, source)
+
+    def draws(self, node: Apply) -> bool:
+        """Whether a node draws numbers that differ between samples; an error if nobody said."""
+        entry = table.find(node.op)
+        if entry is None or not entry.random:
+            return False
+        if self.randomness == "error" and node not in self.refused:
+            self.refused.add(node)
+            self.errors.append(self.random_violation(node, entry))
+        return self.randomness == "different"
+
+    def spread_branches(self, node: If) -> None:
+        if self.mapped(node.pred):
+            self.mark(node.outs, node.pred)  # type: ignore[arg-type]
+        for block in (node.then, node.orelse):
+            self.spread(block)
+            for v, r in zip(node.outs, block.results):
+                if self.mapped(r):
+                    self.mark([v], r)  # type: ignore[arg-type]
+
+    def spread_loop(self, node: For | While) -> None:
+        _, carries, slices, xs = loop_parts(node)
+        for p, a in zip((*carries, *slices), (*node.inits, *xs)):
+            if self.mapped(a):
+                self.mark([p], a)  # type: ignore[arg-type]
+        while True:
+            self.spread(node.body)
+            self.spread_condition(node, carries)
+            new = [(p, r) for p, r in zip(carries, node.body.results) if self.mapped(r) and not self.mapped(p)]
+            if not new:
+                break
+            for p, r in new:
+                self.mark([p], r)  # type: ignore[arg-type]
+        for v, p, r in zip(node.outs, [*carries, *node.body.results[len(carries) :]], node.body.results):
+            if self.mapped(p):
+                self.mark([v], p)  # type: ignore[arg-type]
+            elif self.mapped(r):
+                self.mark([v], r)  # type: ignore[arg-type]
+
+    def spread_condition(self, node: For | While, carries: Sequence[Var]) -> None:
+        """The test of a while sees the same carries."""
+        if isinstance(node, While):
+            for p, c in zip(node.cond.params, carries):
+                if self.mapped(c):
+                    self.mark([p], c)
+            self.spread(node.cond)
+
+    # recording
+
+    def body(self, block: Block) -> None:
+        """Record the nodes of a block."""
+        for node in block.body:
+            with self.builder.stamped(span=node.span, section=node.section, helper=node.helper):
+                try:
+                    self.node(node)
+                except (Unsupported, VmapViolation) as error:
+                    self.errors.append(error)
+                    self.give_up(node)
+
+    def give_up(self, node: Node) -> None:
+        """After an error: stand-ins, so that later errors are found."""
+        for v in node.outs:
+            if self.mapped(v) and v not in self.env:
+                self.env[v] = self.builder.wrap(Var(self.batched(v.type), v.name, v.span))
+
+    def node(self, node: Node) -> None:
+        match node:
+            case Apply():
+                self.apply(node)
+            case Effect():
+                self.effect(node)
+            case If():
+                self.branch(node)
+            case For():
+                self.for_loop(node)
+            case While():
+                self.while_loop(node)
+
+    def apply(self, node: Apply) -> None:
+        entry = table.find(node.op)
+        assert entry is not None
+        if not any(a in self.depends for a in node.outs):
+            self.builder.append(node)
+            return
+        if entry.batch is None or (entry.random and self.randomness == "same"):
+            code = entry.rejected or "PGR702"
+            raise Unsupported(f"{_spelled(entry)} has no batching rule", code=code, span=node.span, hint=entry.hint)
+        mapped = tuple(a in self.depends for a in node.args)
+        x = tuple(self.value(a) for a in node.args)
+        result = entry.batch(Batching(entry, x, mapped, tuple(a.type for a in node.args), dict(node.params), self.size))
+        for v, y in zip(node.outs, result if isinstance(result, tuple) else (result,)):
+            self.assign(v, y)
+
+    def assign(self, v: Var, y: Any) -> None:
+        """Take a value as what stands for a variable."""
+        shape = (self.size, *v.type.shape)
+        if y.shape != shape:
+            y = recorded.broadcast_to(y, shape)
+        if y.dtype != v.type.dtype:
+            y = recorded.astype(y, v.type.dtype)
+        if isinstance(y.atom, Var) and y.atom.name is None:
+            y.atom.name = v.name
+        self.env[v] = y
+
+    def effect(self, node: Effect) -> None:
+        source = self.source(node.args)
+        if node.kind == "assert" and source is not None:
+            raise self.violation("PGR103", node.span, source, "assert", "np.where, or return what is to be checked and check it outside")
+        args = tuple(atom_of(self.value(a)) for a in node.args)
+        self.builder.append(node if source is None else replace(node, args=args))
+
+    def branch(self, node: If) -> None:
+        if self.mapped(node.pred):
+            hint = "np.where(condition, a, b) computes both and selects; or control_flow='mask'"
+            self.errors.append(self.violation("PGR101", node.span, node.pred, "if", hint))  # type: ignore[arg-type]
+            for block in (node.then, node.orelse):
+                with self.builder.block():
+                    self.body(block)
+            self.give_up(node)
+            return
+        blocks = [self.block((), b, [self.mapped(v) for v in node.outs]) for b in (node.then, node.orelse)]
+        self.structured(node, replace(node, then=blocks[0], orelse=blocks[1]))
+
+    def block(self, params: Sequence[Var], block: Block, mapped: Sequence[bool], along: int | None = None) -> Block:
+        """A block batched, with the results of ``mapped`` having the batch in front."""
+        with self.builder.block() as body:
+            self.body(block)
+            results = tuple(atom_of(self.full(r) if m else self.value(r)) for r, m in zip(block.results, mapped))
+        return Block(tuple(params), tuple(body), results)
+
+    def structured(self, node: Node, new: Node) -> None:
+        """Append a node whose outs stand for those of ``node``."""
+        outs = tuple(Var(self.batched(v.type), v.name, v.span) if self.mapped(v) else v for v in node.outs)
+        self.builder.append(replace(new, outs=outs))
+        self.env.update((v, self.builder.wrap(o)) for v, o in zip(node.outs, outs) if v is not o)
+
+    def rebound(self, p: Var) -> Var:
+        """A block's parameter, with the batch in front if it is mapped."""
+        if not self.mapped(p):
+            return p
+        new = Var(self.batched(p.type), p.name, p.span)
+        self.env[p] = self.builder.wrap(new)
+        return new
+
+    def for_loop(self, node: For) -> None:
+        if isinstance(node.length, Var) and self.mapped(node.length):
+            hint = "loop up to a bound that is the same for all and select with np.where"
+            self.errors.append(self.violation("PGR107", node.span, node.length, "the length of a loop", hint))
+            self.give_up(node)
+            return
+        if not any(self.mapped(v) for v in (*node.outs, *node.body.params)):
+            self.builder.append(node)
+            return
+        _, carries, _, xs = loop_parts(node)
+        n = node.carried
+        inits = tuple(atom_of(self.full(a) if self.mapped(p) else self.value(a)) for a, p in zip(node.inits, carries))
+        sliced = tuple(atom_of(self.loop_first(a)) for a in xs)
+        params = tuple(self.rebound(p) for p in node.body.params)
+        body = self.block(params, node.body, self.results_mapped(node, carries))
+        new = replace(node, inits=inits, xs=sliced, body=body)
+        self.looped(node, new, n, len(node.outs))
+
+    def results_mapped(self, node: For | While, carries: Sequence[Var]) -> list[bool]:
+        results = node.body.results
+        return [self.mapped(v) for v in (*carries, *node.outs[len(carries) : len(results)])]
+
+    def loop_first(self, a: Atom) -> Any:
+        """What a loop slices, with the loop's axis in front of the batch."""
+        x = self.value(a)
+        if not self.mapped(a):
+            return x
+        return self.along[x.atom] if x.atom in self.along else call("numpy.moveaxis", x, 1, 0)
+
+    def looped(self, node: For | While, new: Node, n: int, m: int) -> None:
+        """Append a loop; what it stacks has the batch behind the loop's axis, and is brought in front."""
+        outs = []
+        for k, v in enumerate(node.outs):
+            if not self.mapped(v):
+                outs.append(v)
+                continue
+            shape = (self.size, *v.type.shape) if k < n else (v.type.shape[0], self.size, *v.type.shape[1:])
+            outs.append(Var(Type(v.type.dtype, shape), v.name, v.span))
+        self.builder.append(replace(new, outs=tuple(outs)))
+        for k, (v, o) in enumerate(zip(node.outs, outs)):
+            if v is o:
+                continue
+            y = self.builder.wrap(o)
+            if n <= k < m:
+                moved = call("numpy.moveaxis", y, 1, 0)
+                self.along[moved.atom] = y
+                y = moved
+            self.env[v] = y
+
+    def while_loop(self, node: While) -> None:
+        if self.mapped(node.cond.results[0]):
+            hint = "loop a number of times that is the same for all and select with np.where; or control_flow='mask'"
+            self.errors.append(self.violation("PGR102", node.span, node.cond.results[0], "while", hint))  # type: ignore[arg-type]
+            self.give_up(node)
+            return
+        if not any(self.mapped(v) for v in (*node.outs, *node.body.params)):
+            self.builder.append(node)
+            return
+        carries, n = node.body.params, node.carried
+        inits = tuple(atom_of(self.full(a) if self.mapped(p) else self.value(a)) for a, p in zip(node.inits, carries))
+        cond = self.block(tuple(self.rebound(p) for p in node.cond.params), node.cond, [False])
+        body = self.block(tuple(self.rebound(p) for p in carries), node.body, self.results_mapped(node, carries))
+        self.looped(node, replace(node, inits=inits, cond=cond, body=body), n, len(node.body.results))
+
+    # violations
+
+    def violation(self, code: str, span: Span | None, source: Var, what: str, hint: str) -> VmapViolation:
+        name = source.name or (source.span.text() if source.span else "") or "a value"
+        message = f"data-dependent control flow: `{what}` is decided by `{name}`, which differs between samples"
+        return VmapViolation(message, code=code, span=span or source.span, hint=hint, trail=self.trail(source))
+
+    def random_violation(self, node: Apply, entry: table.Op) -> VmapViolation:
+        text = node.span.text() if node.span else ""
+        message = f"random numbers under vmap: `{text or _spelled(entry)}` does not say whether samples share them"
+        hint = "vmap(..., randomness='different') draws for every sample, randomness='same' draws once for all"
+        return VmapViolation(message, code="PGR501", span=node.span, hint=hint)
+
+    def trail(self, v: Var) -> list[Step]:
+        """How a variable came to depend on a mapped parameter: the named or spanned variables on the way, first to last."""
+        chain: list[Var] = [v]
+        while (before := self.depends.get(chain[-1])) is not None and before not in chain:
+            chain.append(before)
+        steps = []
+        known = ""
+        for link in reversed(chain):
+            if link.name is None or link.span is None:
+                known = known or link.name or ""
+                continue
+            if link.name == known:
+                continue
+            steps.append(Step(link.span, f"{link.name} depends on {known}" if known else f"{link.name} is mapped here"))
+            known = link.name
+        return steps
+
+
+def _spelled(entry: table.Op) -> str:
+    return entry.name.replace("numpy.", "np.", 1)
+
+
+__all__ = ["Batch", "batch"]
