@@ -89,6 +89,10 @@ class ArgumentTypeError(PergradError, TypeError):
     """A value of a wrong type in a call."""
 
 
+class OptionError(ArgumentError, ArgumentTypeError):
+    """An option of a wrong type, such as a list for in_dims: torch raises ValueError there, NumPy TypeError, so it is both."""
+
+
 class Unsupported(PergradError, NotImplementedError):
     """Something the compiler has no rule for."""
 

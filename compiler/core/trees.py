@@ -321,20 +321,22 @@ def write(node: Node, leaves: Sequence[str]) -> str:
     rest = iter(leaves)
 
     def walk(node: Node) -> str:
-        if node.kind == "leaf":
-            return next(rest)
-        parts = [walk(c) for c in node.children]
-        if node.kind == "tuple":
-            return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
-        if node.kind == "list":
-            return f"[{', '.join(parts)}]"
-        assert node.type is not None
-        if node.kind == "dict" or issubclass(node.type, dict):
-            return f"{{{', '.join(f'{k!r}: {p}' for k, p in zip(node.keys, parts))}}}"
-        named = [f"{e.name}={p}" if isinstance(e, Attr) else p for e, p in zip(node.entries, parts)]
-        return f"{node.type.__name__}({', '.join(named)})"
+        return next(rest) if node.kind == "leaf" else display(node, [walk(c) for c in node.children])
 
     return walk(node)
+
+
+def display(node: Node, parts: Sequence[str]) -> str:
+    """One container as Python writes it, with the given text for each part."""
+    if node.kind == "tuple":
+        return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+    if node.kind == "list":
+        return f"[{', '.join(parts)}]"
+    assert node.type is not None
+    if issubclass(node.type, dict):
+        return f"{{{', '.join(f'{k!r}: {p}' for k, p in zip(node.keys, parts))}}}"
+    named = [f"{e.name}={p}" if isinstance(e, Attr) else p for e, p in zip(node.entries, parts)]
+    return f"{node.type.__name__}({', '.join(named)})"
 
 
 @lru_cache(maxsize=4096)
@@ -369,6 +371,7 @@ __all__ = [
     "Node",
     "Path",
     "Tree",
+    "display",
     "flatten",
     "flatten_as",
     "is_container",
