@@ -1,0 +1,143 @@
+"""Whose arrays are written, and what functionalize makes of writes."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import pergrad as pg
+from tests import oracles
+
+
+def doubles_in_place(x):
+    x *= 2.0
+    return np.sum(x * x)
+
+
+def writes_the_first(w, x):
+    w[0] = np.sum(x)
+    return np.sum(w * w)
+
+
+def adds_one(w, x):
+    w += 1.0
+    return np.sum(w * x)
+
+
+DERIVATIVES = {
+    "grad": lambda x: pg.grad(doubles_in_place)(x),
+    "grad_and_value": lambda x: pg.grad_and_value(doubles_in_place)(x),
+    "vjp": lambda x: pg.vjp(doubles_in_place, x)[1](1.0),
+    "jvp": lambda x: pg.jvp(doubles_in_place, (x,), (np.ones(3),)),
+    "linearize": lambda x: pg.linearize(doubles_in_place, x)[1](np.ones(3)),
+    "jacrev": lambda x: pg.jacrev(doubles_in_place)(x),
+    "jacfwd": lambda x: pg.jacfwd(doubles_in_place)(x),
+    "hessian": lambda x: pg.hessian(doubles_in_place)(x),
+    "per_sample_grad": lambda x: pg.per_sample_grad(lambda w, s: doubles_in_place(w) * s)(x, np.ones(2)),
+}
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_derivatives_never_write_to_the_callers_arrays(name):
+    x = np.arange(1.0, 4.0)
+    if name == "per_sample_grad":
+        with pytest.raises(pg.PergradError):
+            DERIVATIVES[name](x)
+    else:
+        DERIVATIVES[name](x)
+    np.testing.assert_array_equal(x, [1.0, 2.0, 3.0])
+
+
+def test_vmap_writes_to_a_mapped_argument_as_the_loop_does():
+    x = np.arange(6.0).reshape(2, 3)
+    expected = x * 2
+    values = pg.vmap(doubles_in_place)(x)
+    np.testing.assert_array_equal(x, expected)
+    np.testing.assert_allclose(values, np.sum(expected**2, axis=1))
+
+
+def test_vmap_of_a_write_through_a_view():
+    def f(x):
+        tail = x[1:]
+        tail[:] = 0.0
+        return np.sum(x)
+
+    x = np.ones((2, 3))
+    np.testing.assert_allclose(pg.vmap(f)(x), 1.0)
+    np.testing.assert_array_equal(x, [[1.0, 0.0, 0.0]] * 2)
+
+
+def test_a_batched_write_into_an_unmapped_argument_is_refused():
+    with pytest.raises(pg.PergradError) as caught:
+        pg.vmap(writes_the_first, in_dims=(None, 0))(np.ones(3), np.ones((4, 3)))
+    assert caught.value.code == "PGR301"
+    for word in ("w", "in_dims", "unbatched"):
+        assert word in str(caught.value)
+
+
+def test_any_write_into_an_unmapped_argument_is_refused():
+    with pytest.raises(pg.PergradError) as caught:
+        pg.vmap(adds_one, in_dims=(None, 0))(np.ones(3), np.ones((4, 3)))
+    assert caught.value.code == "PGR602"
+
+
+def test_functionalize_gives_a_function_without_writes():
+    def f(x):
+        y = x * 1.0
+        y[0] += y[1]
+        z = y[1:]
+        z *= 2.0
+        return np.sum(y * y)
+
+    pure = pg.functionalize(f)
+    x = np.arange(1.0, 4.0)
+    assert pure(x) == pytest.approx(f(x))
+    text = pure.source(x)
+    assert "+=" not in text and "*=" not in text and "] =" not in text, text
+    oracles.assert_same(pg.grad(pure)(x), oracles.central_differences(f, (x,)), rtol=1e-7)
+
+
+def test_functionalize_writes_arguments_back_at_the_end():
+    x = np.arange(1.0, 4.0)
+    pg.functionalize(doubles_in_place)(x)
+    np.testing.assert_array_equal(x, [2.0, 4.0, 6.0])
+
+
+def test_the_same_array_twice():
+    def f(a, b):
+        a[0] = 5.0
+        return a @ b
+
+    x = np.array([1.0, 2.0])
+    assert pg.grad_and_value(f)(x.copy(), x.copy())[1] == pytest.approx(9.0)
+    assert pg.grad_and_value(f)(x, x)[1] == pytest.approx(29.0)
+
+
+def test_masked_control_flow_gives_no_warnings_from_lanes_not_taken():
+    def f(x):
+        if x > 0:
+            y = np.log(x)
+        else:
+            y = x * x
+        return y * x
+
+    x = np.array([-2.0, 0.0, 1.0, 3.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gradients = pg.vmap(pg.grad(f), control_flow="mask")(x)
+    np.testing.assert_allclose(gradients, [12.0, 0.0, 1.0, np.log(3.0) + 1.0])
+
+
+def test_a_masked_while_runs_until_every_sample_is_done():
+    def steps(x):
+        n = 0.0
+        while x > 1.0:
+            x = x / 2
+            n = n + 1.0
+        return x, n
+
+    x = np.array([0.5, 3.0, 9.0, 1000.0])
+    values, counts = pg.vmap(steps, control_flow="mask")(x)
+    expected = [steps(v) for v in x]
+    np.testing.assert_allclose(values, [v for v, _ in expected])
+    np.testing.assert_allclose(counts, [n for _, n in expected])
