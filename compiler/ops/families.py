@@ -269,11 +269,11 @@ def same_batch(b: Batching) -> Any:
 # compositions
 
 
-def compose(name: str, *operands: str, **fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def compose(name: str, *operands: str, raw: bool = False, **fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An op whose meaning is the decorated function, written in NumPy itself on recorded values.
 
     Its signature is the function's. ``operands`` names the parameters that are arrays (the first one unless said; ``"*arrays"`` for a
-    sequence of arrays): they arrive as recorded values. ``out``, ``where`` and their like may stand in the signature for the linter's
+    sequence of arrays): they arrive as recorded values, with ``raw`` as they were given. ``out``, ``where`` and their like may stand in the signature for the linter's
     sake; a call that gives them is refused.
     """
 
@@ -294,7 +294,7 @@ def compose(name: str, *operands: str, **fields: Any) -> Callable[[Callable[...,
                 "family": "composed",
                 "signature": ", ".join(texts),
                 "operands": own,
-                "lower": _Composition(name, function, positional, own, refused),
+                "lower": _Composition(name, function, positional, () if raw else own, refused),
                 "writes": ("out",) if "out" in given else (),
                 **fields,
             },
@@ -343,6 +343,24 @@ def value(x: Any) -> Any:
     from ..core.builder import Value, atom_of, current
 
     return x if isinstance(x, Value) else current().wrap(atom_of(x))
+
+
+def common_dtype(*values: Any) -> Any:
+    """NumPy's result type; Python numbers adapt to the arrays."""
+    import numpy as np
+
+    from ..core.builder import atom_of
+
+    types = [atom_of(v).type for v in values]
+    return np.result_type(*(t.dtype.type(1).item() if t.weak else t.dtype for t in types))
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """x with this dtype, itself if it has it."""
+    from ..core.builder import recorded as np
+
+    x = value(x)
+    return x if x.dtype == dtype and not x.type.weak else np.astype(x, dtype)
 
 
 def constant_of(x: Any) -> Any:
@@ -409,7 +427,7 @@ def along(x: Any, axis: int, item: Any) -> Any:
 def shape_text(shape: Sequence[Any]) -> str:
     """A shape as source; one size stands alone."""
     dims = [str(d) for d in shape]
-    return "()" if not dims else dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
+    return dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
 
 
 def tuple_text(values: Sequence[Any]) -> str:
@@ -421,10 +439,12 @@ __all__ = [
     "Batching",
     "Derivative",
     "Scatter",
-    "compose",
-    "constant_of",
     "along",
     "axis_of",
+    "cast",
+    "common_dtype",
+    "compose",
+    "constant_of",
     "elementwise",
     "expand",
     "full_ct",

@@ -163,13 +163,13 @@ def _infer_get(types: list[Type], params: dict[str, Any]) -> Type:
 
 def index_text(index: tuple[Any, ...], first: int = 1) -> str:
     """The index as source, its arrays being ``_first``, …"""
-    items = list(index)
-    while len(items) > 1 and items[-1] == slice(None):
-        items.pop()
-    texts = [_item_text(i, first) for i in items]
+    texts = [_item_text(i, first) for i in index]
     leading = next((n for n, t in enumerate(texts) if t != ":"), len(texts))
-    if leading > 2:
-        texts = ["...", *texts[leading:]] if leading < len(texts) else ["..."]
+    if 2 < leading < len(texts):
+        texts = ["...", *texts[leading:]]
+    else:
+        while len(texts) > 1 and texts[-1] == ":":
+            texts.pop()
     return ", ".join(texts) or "()"
 
 

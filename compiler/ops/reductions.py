@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .families import Derivative, expand, linear_jvp, same_batch
+from .families import Derivative, expand, linear_jvp, refuse, same_batch
 from .table import op
 
 if TYPE_CHECKING:
@@ -18,8 +18,11 @@ def _prepare(
     from ..core.builder import atom_of, call
     from ..core.types import normal_axes
 
-    if out is not None or initial is not None or where is not None:
-        raise TypeError("out=, initial= and where= of a reduction have no rule")
+    for parameter, given in (("out", out), ("initial", initial)):
+        if given is not None:
+            refuse("numpy reduction", parameter)
+    if where is not None and where is not True:
+        refuse("numpy reduction", "where", "np.where(mask, x, the neutral element) before it")
     if dtype is not None:
         a = call("numpy.astype", a, dtype)
     return [a], {"axis": normal_axes(axis, atom_of(a).type.ndim), "keepdims": bool(keepdims)}
@@ -47,7 +50,7 @@ def _same(dtype: Any) -> Any:
     return dtype
 
 
-def _summed(dtype: Any) -> Any:
+def summed_dtype(dtype: Any) -> Any:
     import numpy as np
 
     return np.sum(np.empty(1, dtype)).dtype
@@ -114,7 +117,7 @@ def reduction(name: str, vjp: Any, *, kind: Callable[[Any], Any] = _same, is_lin
     )
 
 
-reduction("sum", lambda d, i: kept(d.ct, d), kind=_summed, is_linear=True)
+reduction("sum", lambda d, i: kept(d.ct, d), kind=summed_dtype, is_linear=True)
 reduction("mean", lambda d, i: kept(d.ct, d) / _count(d), kind=_averaged, is_linear=True)
 
 

@@ -70,7 +70,7 @@ def dtype_text(dtype: Any) -> str:
     import numpy as np
 
     dtype = np.dtype(dtype)
-    return "bool" if dtype == bool else f"np.{dtype.name}"
+    return "bool" if dtype.kind == "b" else f"np.{dtype.name}"
 
 
 def _prepare_astype(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Batching, Derivative, expand, linear, same_batch, shape_text
+from .families import Batching, Derivative, expand, linear, refuse, same_batch, shape_text
 from .table import op
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _prepare_reshape(a: Any, *shape: Any, order: str = "C", newshape: Any = None
     wanted = shape[0] if len(shape) == 1 else shape or newshape
     t = _type(a)
     if order not in ("C", "A"):
-        raise TypeError("reshape with order='F' has no rule: transpose before and after instead")
+        refuse("numpy.reshape", f"order={order!r}, order", "transpose before and after: np.reshape(x.T, shape[::-1]).T")
     return [a], {"shape": resolve_shape(wanted, t.size)}
 
 
@@ -58,6 +58,10 @@ def _reshape_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
     from ..core.types import Size
 
     shape = params["shape"]
+    if types[0].weak:
+        return f"np.reshape(_0, {shape_text(shape)})"
+    if not shape:
+        return "_0.reshape(())"
     if len(shape) == 1:
         return "_0.reshape(-1)" if types[0].size != 0 else f"_0.reshape({shape[0]})"
     symbolic = [n for n, d in enumerate(shape) if isinstance(d, Size)]
@@ -89,6 +93,12 @@ def _reshape(x: Any, shape: Any) -> Any:
 
 
 def ravel(a: Any, order: str = "C") -> Any:
+    if order == "F":
+        from ..core.builder import call
+
+        a = call("numpy.transpose", a)
+    elif order not in ("C", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     return _reshape(a, (-1,)) if _type(a).size != 0 else _reshape(a, (0,))
 
 
