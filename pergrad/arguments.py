@@ -46,6 +46,11 @@ def check_control_flow(value: Any) -> None:
     check_choice("control_flow", value, ("error", "mask"))
 
 
+def check_remove(value: Any) -> None:
+    """``remove`` of functionalize is "mutations" or "mutations_and_views"."""
+    check_choice("remove", value, ("mutations", "mutations_and_views"))
+
+
 def check_flag(name: str, value: Any) -> None:
     """Refuse anything but True or False."""
     if not isinstance(value, (bool, np.bool_)):
@@ -355,6 +360,7 @@ __all__ = [
     "check_has_aux",
     "check_outputs",
     "check_randomness",
+    "check_remove",
     "check_scalar_output",
     "check_tangents",
     "map_spec",

@@ -225,9 +225,10 @@ def parts_of(value: Any, node: Node) -> list[Any] | None:
         if node.type is None or not issubclass(node.type, Mapping) or not isinstance(value, dict) or set(value) != set(node.keys):
             return None
         return [value[k] for k in node.keys]
-    if type(value) is not node.type:
+    same: bool = type(value) is node.type
+    if not same:
         return None
-    parts = list(optree.tree_flatten_one_level(value, none_is_leaf=True, namespace=_NAMESPACE)[0])
+    parts: list[Any] = list(optree.tree_flatten_one_level(value, none_is_leaf=True, namespace=_NAMESPACE)[0])
     return parts if len(parts) == len(node.children) else None
 
 
@@ -265,7 +266,7 @@ def _register_dataclass(cls: type) -> None:
     def rebuild(_: None, values: Iterable[Any]) -> Any:
         if called:
             return cls(**dict(zip(names, values, strict=True)))
-        obj = object.__new__(cls)
+        obj: Any = object.__new__(cls)
         for n, v in zip(names, values, strict=True):
             object.__setattr__(obj, n, v)
         return obj
