@@ -27,12 +27,7 @@ _READONLY = frozenset(
 def sharing(template: Template) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], bool]:
     """The placeholders that a template's value may share memory with, each with the placeholders in the indices on the way (an index
     array makes a copy), and whether the value may be a view that cannot be written."""
-    found = tuple(_shared(template.expr, ()))
-    readonly = any(
-        isinstance(n, ast.Call) and (_function(n.func) in _READONLY or (isinstance(n.func, ast.Attribute) and n.func.attr == "diagonal"))
-        for n in ast.walk(template.expr)
-    )
-    return found, readonly and bool(found)
+    return tuple(_shared(template.expr, ())), _readonly(template.expr)
 
 
 @lru_cache(maxsize=8192)
@@ -74,6 +69,23 @@ def _shared(expr: ast.expr, indices: tuple[str, ...]) -> Iterator[tuple[str, tup
             elif name in _VIEW_FUNCTIONS:
                 for e in args:
                     yield from _shared(e, indices)
+
+
+def _readonly(expr: ast.expr) -> bool:
+    match expr:
+        case ast.Subscript(value=value):
+            return _readonly(value)
+        case ast.Attribute(value=value, attr=attr):
+            return attr in _VIEW_ATTRIBUTES and _readonly(value)
+        case ast.Call(func=func, args=args):
+            name = _function(func)
+            if name in _READONLY:
+                return True
+            if name is not None:
+                return name in _VIEW_FUNCTIONS and any(_readonly(e) for e in args)
+            if isinstance(func, ast.Attribute):
+                return func.attr == "diagonal" or (func.attr in _VIEW_METHODS and _readonly(func.value))
+    return False
 
 
 def _function(func: ast.expr) -> str | None:

@@ -12,7 +12,7 @@ from ..core.program import Const, Var
 from .alias_classes import AliasClasses
 from .buffers import updated
 from .literals import literal
-from .tree import Act, Append, Bind, Loop, Move, Operand, Return, Statement, Store, Test, Tree, Write, each, variables
+from .tree import Act, Append, Bind, Branch, Loop, Move, Operand, Return, Statement, Store, Test, Tree, Write, each, variables
 
 WIDTH = 88
 
@@ -49,6 +49,10 @@ def drop_unused(block: list[Statement], ordered: Collection[Bind]) -> None:
                     s.operands = [x for x, keep in zip(s.operands, used, strict=True) if keep]
                     s.targets = [t for t, keep in zip(s.targets, used, strict=True) if keep]
                     add(s, 1)
+            if isinstance(s, (Loop, Branch)) and not any(s.blocks()):
+                changed = True
+                add(s, -1)
+                continue
             kept.append(s)
         block[:] = reversed(kept)
         return changed

@@ -105,7 +105,7 @@ class Lowering:
             found, readonly = sharing(t)
             kept = [name for name, indices in found if all(_is_scalar(filled[i]) for i in indices) and not _is_scalar(filled[name])]
             aliases = tuple(dict.fromkeys(kept))
-        return Tree(t, filled, type, aliases=aliases, readonly=readonly and bool(aliases), cheap=is_cheap(t), hint=hint)
+        return Tree(t, filled, type, aliases=aliases, readonly=readonly, cheap=is_cheap(t), hint=hint)
 
     # blocks
 
@@ -238,7 +238,7 @@ class Lowering:
         appends: Stacks = {}
         lists: list[Var] = []
         for y, result in zip(rest, node.body.results[node.carried :], strict=True):
-            collected = Var(y.type, y.name and f"{y.name}_list")
+            collected = Var(y.type, f"{y.name}_list" if y.name else "collected")
             lists.append(collected)
             out.append(Bind(targets=[collected], operands=[self._tree("[]", [], y.type)], fixed=True))
             appends.setdefault(result, []).append(partial(self._append, collected, result))
