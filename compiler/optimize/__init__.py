@@ -24,11 +24,12 @@ def simplify(program: Program) -> Program:
 
 def optimize(program: Program) -> Program:
     """All passes."""
+    from .contractions import fuse_contractions
     from .weaken import weaken_constants
 
     program = simplify(program)
-    program = simplify(weaken_constants(program))
-    return program
+    program = simplify(fuse_contractions(program))
+    return simplify(weaken_constants(program))
 
 
 _ROUNDS = 4
