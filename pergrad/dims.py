@@ -44,7 +44,10 @@ def spread_in_dims(func: Any, in_dims: Any, tree: Tree, leaves: Sequence[Any], *
     """
     call = _Call(func, transform, in_dims, tree, leaves)
     if not tree.node.children:
-        raise ArgumentError(f"{call} got no positional arguments: in_dims={short(in_dims)} needs at least one array to map")
+        raise ArgumentError(
+            f"{call}: in_dims={short(in_dims)} maps positional arguments, none were given; keyword arguments are never mapped",
+            hint="pass the arrays to map by position",
+        )
     if not _is_dim(in_dims) and type(in_dims) is not tuple:
         raise OptionError(
             f"{call}: in_dims={short(in_dims)} is {kind_of(in_dims)}, it must be an int or a tuple with one entry per positional argument",
@@ -61,7 +64,7 @@ def spread_in_dims(func: Any, in_dims: Any, tree: Tree, leaves: Sequence[Any], *
         raw = prefix(in_dims, tree)
     except Mismatch as wrong:
         raise ArgumentError(
-            f"{call}: in_dims={short(in_dims)} has {kind_of(wrong.got)} for {call.argument(wrong.path)}, which is {_container(wrong.node)}",
+            f"{call}: in_dims={short(in_dims)} does not fit {call.argument(wrong.path)}, which is {_container(wrong)}",
             hint=call.suggest(in_dims),
         ) from None
     dims = tuple(call.axis(i, dim) for i, dim in enumerate(raw))
@@ -204,12 +207,10 @@ def _has_axis(value: Any, dim: Any) -> bool:
     return _is_dim(dim) and dim is not None and is_array(value) and -len(value.shape) <= dim < len(value.shape)
 
 
-def _container(node: Node) -> str:
-    if node.kind == "leaf":
-        return "one value"
-    stars = write(node, ["…"] * node.leaves())
-    word = {"tuple": "a tuple", "list": "a list", "dict": "a dict"}.get(node.kind, f"a {node.type.__name__}" if node.type else "")
-    return f"{word}, {stars}" if node.children else f"{word} without items"
+def _container(wrong: Mismatch) -> str:
+    if wrong.node.kind == "leaf":
+        return f"one value, not {kind_of(wrong.got)}"
+    return write(wrong.node, ["…"] * wrong.node.leaves())
 
 
 def _repair(near: Any, node: Node, leaves: Any, out: list[int | None]) -> None:
@@ -304,7 +305,7 @@ def _spread_out(call: str, out_dims: Any, tree: Tree) -> list[Any]:
         _repair_out(out_dims, tree.node, flat)
         fix = f"out_dims={write(tree.node, list(map(repr, flat)))}" if len(flat) <= _WRITTEN_OUT else _spell_out(tree, flat)
         raise ArgumentError(
-            f"{call}: out_dims={short(out_dims)} has {kind_of(wrong.got)} for {output(wrong.path)}, which is {_container(wrong.node)}",
+            f"{call}: out_dims={short(out_dims)} does not fit {output(wrong.path)}, which is {_container(wrong)}",
             hint=fix,
         ) from None
 

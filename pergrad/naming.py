@@ -75,7 +75,9 @@ def weak_kind(value: Any) -> str | None:
 
 def kind_of(value: Any) -> str:
     """The class of a value, without its contents: a list, a float, a string."""
-    return "None" if value is None else "a string" if isinstance(value, str) else _article(type(value).__name__)
+    if value is None:
+        return "None"
+    return "a string" if isinstance(value, str) else "an array" if is_array(value) else _article(type(value).__name__)
 
 
 def describe(value: Any) -> str:
