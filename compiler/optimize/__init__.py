@@ -25,9 +25,11 @@ def simplify(program: Program) -> Program:
 def optimize(program: Program) -> Program:
     """All passes."""
     from .contractions import fuse_contractions
+    from .diagonals import fold_diagonals
     from .weaken import weaken_constants
 
     program = simplify(program)
+    program = simplify(fold_diagonals(program))
     program = simplify(fuse_contractions(program))
     return simplify(weaken_constants(program))
 

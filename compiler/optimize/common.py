@@ -54,6 +54,11 @@ def atom_key(a: Atom) -> Any:
 
 
 def params_key(params: Mapping[str, Any]) -> Any:
+    """Static parameters as a key; the letters of a contraction by their order of appearance."""
+    if "subscripts" in params:
+        text = params["subscripts"]
+        letters = list(dict.fromkeys(c for c in text if c.isalpha()))
+        return tuple(letters.index(c) if c.isalpha() else c for c in text)
     return tuple((name, value_key(params[name])) for name in sorted(params))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.builder import recorded as np
 from ..core.types import product
+from ..ops.contraction import contract, join, split
 from .rules import rule
 
 if TYPE_CHECKING:
@@ -88,6 +89,18 @@ def unbroadcast(m: Match) -> Any:
         return None
     small = m.bind(*(inner.x[0] if inner else x for inner, x in zip(makers, m.x)))
     return small if small.shape == m.type.shape else np.broadcast_to(small, m.type.shape)
+
+
+@rule("numpy.einsum")
+def contraction(m: Match) -> Any:
+    """Without factors of one; a single operand whose letters are only reordered is transposed."""
+    operands, target = split(m.params["subscripts"])
+    kept = [k for k, x in enumerate(m.x) if operands[k] or m.number(x) != 1]
+    if 0 < len(kept) < len(operands):
+        return contract(join([operands[k] for k in kept], target), *(m.x[k] for k in kept))
+    if len(operands) == 1 and sorted(operands[0]) == sorted(target):
+        return np.transpose(m.x[0], tuple(operands[0].index(c) for c in target)) if operands[0] != target else m.x[0]
+    return None
 
 
 @rule("pergrad.setitem", "pergrad.additem")

@@ -16,7 +16,12 @@ from ..programs import BATCH, array, number, program
 
 
 def subscripts(p):
-    return [n.params.get("subscripts", n.op.removeprefix("numpy.")) for n in p.body]
+    """The ops, contractions by their letters in order of appearance."""
+    return [_in_order(n.params["subscripts"]) if "subscripts" in n.params else n.op.removeprefix("numpy.") for n in p.body]
+
+
+def _in_order(text):
+    return text.translate({ord(c): "abcdefg"[k] for k, c in enumerate(dict.fromkeys(filter(str.isalpha, text)))})
 
 
 def check(function, *params, section="backward", one=optimize):
@@ -101,7 +106,7 @@ def test_trace_of_an_outer_product():
 
 def test_sums_of_derivatives_are_contractions():
     p = check(lambda c, x: xnp.sum(xnp.expand_dims(c, 1) * x, axis=0), array(*C), array(*X))
-    assert subscripts(p) == ["a,ab->b"] or subscripts(p) == ["b,ba->a"]
+    assert subscripts(p) == ["a,ab->b"]
 
 
 def test_a_users_own_small_sum_stays():
@@ -119,7 +124,7 @@ def test_chains_are_done_two_at_a_time():
 
 def test_constants_of_one_number_are_factors():
     p = check(lambda x: contract("ij,j->i", x, np.ones(20)), array(30, 20))
-    assert "ij,j->i" not in subscripts(p)
+    assert "ab,b->a" not in subscripts(p)
     p = check(lambda x: contract("i,j->ij", x, np.full(20, 2.0)), array(30))
     assert all(np.ndim(getattr(a, "value", 0.0)) == 0 for n in p.body for a in n.args)
 
@@ -139,4 +144,4 @@ def test_other_dtypes_are_left_alone():
     p = program(lambda x, y: xnp.sum(x * y), array(30, dtype="i8"), array(30, dtype="i8"))
     assert subscripts(fuse_contractions(p)) == ["multiply", "sum"]
     p = program(lambda x, y: contract("i,i->", x, y), array(30, dtype="f4"), array(30))
-    assert subscripts(fuse_contractions(p)) == ["i,i->"]
+    assert subscripts(fuse_contractions(p)) == ["a,a->"]
