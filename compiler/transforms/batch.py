@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.builder import Builder, atom_of, call, recorded
-from ..core.program import Apply, Atom, Block, Effect, For, If, Node, Program, Var, While
+from ..core.program import Apply, Atom, Block, Effect, For, If, Node, Program, Var, While, blocks_of, reads, walk
 from ..core.types import Dim, Type
 from ..errors import PergradError, Span, Step, Unsupported, VmapViolation, several
 from ..ops import table
@@ -34,6 +34,7 @@ def batch(
         b = _masked(builder, size, randomness) if control_flow == "mask" else Batch(builder, size, randomness)
         params = tuple(b.parameter(p) if m else p for p, m in zip(program.params, mapped, strict=True))
         b.spread(program)
+        b.read = _read(program)
         b.body(program)
         results = tuple(atom_of(b.value(r)) for r in program.results)
     if b.errors:
@@ -49,6 +50,16 @@ def _masked(builder: Builder, size: Dim, randomness: str) -> Batch:
     return Mask(builder, size, randomness)
 
 
+def _read(block: Block) -> set[Atom]:
+    """What is read otherwise than slice by slice."""
+    found: set[Atom] = set(block.results)
+    for node in walk(block):
+        found.update(reads(replace(node, xs=()) if isinstance(node, For) else node))
+        for inner in blocks_of(node):
+            found.update(inner.results)
+    return found
+
+
 class Batch:
     """Walks a program once. ``env``: for each mapped variable its value with the batch in front."""
 
@@ -59,6 +70,7 @@ class Batch:
         self.env: dict[Var, Any] = {}
         self.depends: dict[Var, Var | None] = {}
         self.along: dict[Atom, Any] = {}
+        self.read: set[Atom] = set()
         self.errors: list[PergradError] = []
         self.refused: set[Node] = set()
 
@@ -278,13 +290,12 @@ class Batch:
 
     def loop_first(self, a: Atom) -> Any:
         """What a loop slices, with the loop's axis in front of the batch."""
-        x = self.value(a)
-        if not self.mapped(a):
-            return x
-        return self.along[x.atom] if x.atom in self.along else call("numpy.moveaxis", x, 1, 0)
+        if a in self.along:
+            return self.along[a]
+        return call("numpy.moveaxis", self.value(a), 1, 0) if self.mapped(a) else self.value(a)
 
     def looped(self, node: For | While, new: Node, n: int, m: int) -> None:
-        """Append a loop; what it stacks has the batch behind the loop's axis, and is brought in front."""
+        """Append a loop. What it stacks has the batch behind the loop's axis; it is brought in front unless only loops slice it."""
         outs = []
         for k, v in enumerate(node.outs):
             if not self.mapped(v):
@@ -298,9 +309,10 @@ class Batch:
                 continue
             y = self.builder.wrap(o)
             if n <= k < m:
-                moved = call("numpy.moveaxis", y, 1, 0)
-                self.along[moved.atom] = y
-                y = moved
+                self.along[v] = y
+                if v not in self.read:
+                    continue
+                y = call("numpy.moveaxis", y, 1, 0)
             self.env[v] = y
 
     def while_loop(self, node: While) -> None:

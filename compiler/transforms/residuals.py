@@ -185,10 +185,10 @@ def _is_cheap(node: Apply) -> bool:
 
 
 def sizes_of(params: Sequence[Var]) -> dict[str, tuple[int, int]]:
-    """Where each symbolic size can be read."""
+    """Where each symbolic size can be read. Behind the first axis, the size of an inner loop's tape differs from slice to slice."""
     found: dict[str, Any] = {}
     for k, p in enumerate(params):
         for axis, d in enumerate(p.type.shape):
-            if isinstance(d, Size) and len(d.names) == 1 and d.factor == 1:
+            if isinstance(d, Size) and len(d.names) == 1 and d.factor == 1 and not (axis and _of_loop(d.names[0])):
                 found.setdefault(d.names[0], (k, axis))
     return found

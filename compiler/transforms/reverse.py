@@ -282,11 +282,13 @@ class Sweep:
                     reverse=not node.reverse if isinstance(node, For) else True,
                 )
             )
+            # an outer variable's accumulator takes the place of its cotangent; only then may a carry add to the same variable
+            for k, out in zip(changed, outs):
+                if k >= len(live):
+                    self.ct[targets[k]] = wrap(out)  # type: ignore[index]
             for k, out in zip(changed, outs):
                 if k < len(live):
                     self.add(targets[k], wrap(out))
-                else:
-                    self.ct[free[k - len(live)]] = wrap(out)
             for y, k in zip(whole_ys, of_slices):
                 self.add(xs[k], wrap(y))
         return first

@@ -18,7 +18,9 @@ def interpret(program, *arrays, effects=None):
     sizes = {name: np.shape(arrays[p])[axis] for name, (p, axis) in program.sizes.items()}
     run = _Run(sizes, effects if effects is not None else [])
     for v, a in zip(program.params, arrays):
-        assert np.shape(a) == run.resolved(v.type.shape), f"{v!r} got shape {np.shape(a)}"
+        if not isinstance(a, list):
+            run.bind(v.type.shape, np.asarray(a))
+            assert np.shape(a) == run.resolved(v.type.shape), f"{v!r} got shape {np.shape(a)}"
     return run.block(program, arrays)
 
 
@@ -136,7 +138,7 @@ class _Run:
     def stacked(self, items, v):
         """What a loop stacks: an array, or a list where a size inside differs between iterations."""
         self.bind(v.type.shape[:1], items)
-        if len({np.shape(i) for i in items}) > 1:
+        if any(isinstance(i, list) for i in items) or len({np.shape(i) for i in items}) > 1:
             return items
         unknown = [0 if isinstance(d, Size) and str(d) not in self.sizes else self.resolved(d) for d in v.type.shape[1:]]
         shape = np.shape(items[0]) if items else unknown
