@@ -8,19 +8,46 @@ branch returns them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..core.builder import current
-from ..core.program import Apply, Atom, Block, Const, For, If, Node, Var, While, free_vars
+from ..core.program import Apply, Atom, Block, Const, For, If, Node, Program, Var, While, free_vars
 from ..core.rewrite import Substitution
 from ..core.types import Dim, Size, Type
 from ..ops import table
 from .activity import loop_parts
 
 _VIEWS = {"pergrad.getitem", "numpy.reshape", "numpy.transpose", "numpy.expand_dims", "numpy.squeeze", "numpy.broadcast_to"}
+
+
+@dataclass(frozen=True)
+class Split:
+    """What two passes over one program have in common: ``residuals`` are the variables of the first that the second reads. Those that
+    are neither parameters nor results of the original program are further results of ``forward``."""
+
+    forward: Program
+    residuals: tuple[Var, ...]
+
+    def saved(self, arguments: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
+        """The residuals among a call's arguments and all that ``forward`` gave."""
+        values = {r: o for r, o in zip(self.forward.results, outs) if isinstance(r, Var)}
+        values.update(zip(self.forward.params, arguments))
+        return [values[r] for r in self.residuals]
+
+
+def split_program(program: Program, nodes: Sequence[Node], second: Block) -> tuple[Program, Block, tuple[Var, ...], tuple[Var, ...]]:
+    """The program, whose nodes are now ``nodes``, with what ``second`` reads of it among its results; ``second`` reading parameters of
+    its own instead; the residuals, and those parameters. Variables that are free in the program stay free."""
+    outer = set(free_vars(program))
+    residuals = tuple(v for v in free_vars(second) if v not in outer)
+    own: set[Atom] = {*program.params, *program.results}
+    extra = tuple(Var(v.type, v.name, v.span) for v in residuals)
+    results = (*program.results, *(v for v in residuals if v not in own))
+    forward = Program(program.params, tuple(nodes), results, program.name, program.sizes)
+    return forward, renamed(second, dict(zip(residuals, extra))), residuals, extra
 
 
 class Rename(Substitution):
@@ -72,6 +99,7 @@ def split_loop(node: For | While, inner: Sequence[Node], second: Block) -> tuple
     inside = {*params, *(v for n in inner for v in n.outs)}
     reads = [v for v in free_vars(second) if v in inside]
     sliced = dict(zip(slices, xs))
+    stacked = dict(zip(node.body.results[node.carried :], node.outs[node.carried :]))
     again = _recomputed(inner, reads, inside, {*slices, *([index] if index else [])})
     reads = list(dict.fromkeys([*reads, *(a for n in again for a in n.args if isinstance(a, Var) and a in inside)]))
     computed = {v for n in again for v in n.outs}
@@ -90,6 +118,9 @@ def split_loop(node: For | While, inner: Sequence[Node], second: Block) -> tuple
         extra.append(p)
         if v in sliced:
             whole.append(sliced[v])
+            continue
+        if v in stacked:
+            whole.append(stacked[v])
             continue
         taped.append(v)
         outs.append(Var(stacked_type(v.type, length), f"{v.name}_tape" if v.name else None, v.span))
@@ -113,10 +144,14 @@ def split_branches(node: If, inner: Sequence[Sequence[Node]], seconds: Sequence[
     for which, second in enumerate(seconds):
         inside = {v for n in inner[which] for v in n.outs}
         reads = [v for v in free_vars(second) if v in inside]
+        returned = dict(zip(results[which], node.outs))
         again = _recomputed(inner[which], reads, inside, set())
         mapping: dict[Var, Atom] = {v: Var(v.type, v.name, v.span) for n in again for v in n.outs}
         for v in reads:
             if v in mapping:
+                continue
+            if v in returned:
+                mapping[v] = returned[v]
                 continue
             mapping[v] = out = Var(v.type, v.name, v.span)
             outs.append(out)
@@ -136,7 +171,7 @@ def placeholder(t: Type) -> Atom:
 
     if t.weak or t.scalar:
         return zero_scalar(t)
-    if any(isinstance(d, Size) and any(_of_loop(n) for n in d.names) for d in t.shape):
+    if loop_sized(t):
         shape = tuple(0 if isinstance(d, Size) else d for d in t.shape)
         return Const(np.zeros(shape, t.dtype), t, ("numpy.zeros", (shape,), {"dtype": t.dtype}))
     return atom_of(recorded.zeros(t.shape, t.dtype))
@@ -145,6 +180,16 @@ def placeholder(t: Type) -> Atom:
 def zero_scalar(t: Type) -> Const:
     value = t.dtype.type(0)
     return Const(value.item() if t.weak else value, t)
+
+
+def loop_sized(t: Type) -> bool:
+    """Whether a shape holds a trip count, which is known only where the loop ran."""
+    return any(isinstance(d, Size) and any(_of_loop(n) for n in d.names) for d in t.shape)
+
+
+def ragged(t: Type) -> bool:
+    """Whether a trip count stands behind the first axis: the rows then differ in shape."""
+    return bool(t.shape) and loop_sized(Type(t.dtype, t.shape[1:]))
 
 
 def _of_loop(name: str) -> bool:

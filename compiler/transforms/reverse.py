@@ -22,26 +22,27 @@ from ..ops import table
 from ..ops.families import Derivative, Scatter
 from ..ops.indexing import put
 from .activity import activity, loop_parts, useful
-from .residuals import index_type, loop_length, renamed, sizes_of, split_branches, split_loop, stacked_type
+from .residuals import (
+    Split,
+    index_type,
+    loop_length,
+    loop_sized,
+    ragged,
+    renamed,
+    sizes_of,
+    split_branches,
+    split_loop,
+    split_program,
+    stacked_type,
+)
 
 
 @dataclass(frozen=True)
-class Pullback:
-    """A program and its backward pass as two programs.
+class Pullback(Split):
+    """A program and its backward pass: ``backward`` takes (*cotangents of the inexact results, *residuals) and gives the cotangents of
+    the wanted parameters."""
 
-    ``forward`` gives (*results, *kept); ``backward`` takes (*cotangents of the inexact results, *residuals) and gives the cotangents of
-    the wanted parameters. ``residuals`` are variables of ``forward``: parameters and results of it, and after those what is kept.
-    """
-
-    forward: Program
     backward: Program
-    residuals: tuple[Var, ...]
-
-    def saved(self, arguments: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
-        """The residuals among a call's arguments and all that ``forward`` gave."""
-        values = {r: o for r, o in zip(self.forward.results, outs) if isinstance(r, Var)}
-        values.update(zip(self.forward.params, arguments))
-        return [values[r] for r in self.residuals]
 
 
 def grad(program: Program, wanted: Sequence[bool], *, value: bool = False) -> Program:
@@ -61,19 +62,14 @@ def vjp(program: Program, wanted: Sequence[bool]) -> Pullback:
     cts = [Var(array_type(r.type), _prefixed(r.name)) if r.type.inexact else None for r in program.results]
     with builder.active():
         forward, gradients = _reverse(builder, program, wanted, cts)
-    params = tuple(ct for ct in cts if ct is not None)
+    params: tuple[Var, ...] = tuple(ct for ct in cts if ct is not None)
     backward = Block(params, tuple(builder.nodes), gradients)
-    outer = set(free_vars(program))
-    residuals = tuple(v for v in free_vars(backward) if v not in outer)
-    own: set[Atom] = {*program.params, *program.results}
-    kept = tuple(v for v in residuals if v not in own)
-    extra = [Var(v.type, v.name, v.span) for v in residuals]
-    backward = renamed(backward, dict(zip(residuals, extra)), extra)
-    name = program.name
+    program, backward, residuals, extra = split_program(program, forward, backward)
+    params = (*params, *extra)
     return Pullback(
-        Program(program.params, forward, (*program.results, *kept), name, program.sizes),
-        Program(backward.params, backward.body, backward.results, f"{name}_backward", sizes_of(backward.params)),
+        program,
         residuals,
+        Program(params, backward.body, backward.results, f"{program.name}_backward", sizes_of(params)),
     )
 
 
@@ -105,12 +101,15 @@ def _prefixed(name: str | None) -> str | None:
 class Sweep:
     """Walks blocks backwards. ``flow``: the variables that get a cotangent; ``ct``: the cotangents so far, scope by scope."""
 
-    def __init__(self, builder: Builder, flow: set[Var], rename: Callable[[str | None], str | None] = _prefixed) -> None:
+    def __init__(
+        self, builder: Builder, flow: set[Var], rename: Callable[[str | None], str | None] = _prefixed, section: str = "forward"
+    ) -> None:
         self.builder = builder
         self.flow = flow
         self.ct: ChainMap[Var, Any] = ChainMap()
         self.start = Var(index_type()).serial
         self.rename = rename
+        self.section = section
 
     def block(self, block: Block) -> tuple[Node, ...]:
         """Record the backward pass of a block whose results have their cotangents; the block's nodes as they have to be then."""
@@ -123,7 +122,7 @@ class Sweep:
                     node = self.branch(node)
                 case For() | While():
                     node = self.loop(node)
-            nodes.append(node if node.section else forward_section(node))
+            nodes.append(in_section(node, self.section))
         return tuple(reversed(nodes))
 
     # one operation
@@ -173,6 +172,9 @@ class Sweep:
         if shape is not None and shape != t.shape:
             part = unbroadcast(part, shape, t.shape)
         part = typed(part, t)
+        if old is not None and ragged(t):
+            message = "this derivative of a loop inside a loop, whose number of iterations differs, has no rule"
+            raise Unsupported(message, code="PGR702", span=self.builder.span)
         self.ct[target] = part if old is None else old + part
 
     def filled(self, ct: Any, t: Type) -> Any:
@@ -181,6 +183,8 @@ class Sweep:
     def whole(self, v: Var) -> Any:
         """The cotangent of a variable in its full shape, as an array; zeros if it has none."""
         ct = self.ct.get(v)
+        if ct is None and loop_sized(v.type):
+            return recorded.where(False, self.builder.wrap(v), 0.0)
         if ct is None:
             return zeros(v.type)
         ct = strong(whole(ct, v.type))
@@ -297,13 +301,15 @@ class Sweep:
         return Var(array_type(a.type), self.rename(a.name))
 
 
-def forward_section(node: Node) -> Node:
-    """The node, and those inside it, marked as belonging to the forward part."""
-    changes: dict[str, Any] = {"section": "forward"}
+def in_section(node: Node, section: str) -> Node:
+    """The node, and those inside it, marked as belonging to a section unless they belong to one."""
+    if node.section or not section:
+        return node
+    changes: dict[str, Any] = {"section": section}
     for name in ("then", "orelse", "body", "cond"):
         block = getattr(node, name, None)
         if isinstance(block, Block):
-            changes[name] = Block(block.params, tuple(n if n.section else forward_section(n) for n in block.body), block.results)
+            changes[name] = Block(block.params, tuple(in_section(n, section) for n in block.body), block.results)
     return replace(node, **changes)
 
 
@@ -369,7 +375,7 @@ def transposed(builder: Builder, block: Block, cts: Iterable[Any]) -> list[Any]:
     Appends the block's nodes that the transpose reads, then the transpose.
     """
     flow = useful(block, block.results, activity(block, block.params))
-    sweep = Sweep(builder, flow, lambda name: None)
+    sweep = Sweep(builder, flow, lambda name: None, section="")
     with builder.block() as back:
         for r, ct in zip(block.results, cts):
             sweep.add(r, ct)

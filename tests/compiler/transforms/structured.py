@@ -114,7 +114,6 @@ def nested_loops(x, w):
 
 def triangle(x):
     def row(i, s):
-        from pergrad.compiler.core.program import Block, For
 
         return (varying(i, s, x),)
 
@@ -163,7 +162,7 @@ def counting_while(x, t):
 
 
 def while_on_a_value(x, t):
-    s, h = while_loop([t * t, x], lambda s, h: s < 20.0, lambda s, h: (s * 2.0 + 1.0, h * xnp.tanh(s) * h))
+    s, h = while_loop([t * t, x], lambda s, h: s < 20.0, lambda s, h: (s * 2.0 + 1.0, xnp.sin(h * xnp.tanh(s)) + h))
     return xnp.sum(h) * s
 
 

@@ -1,6 +1,5 @@
 """Reverse and batch on branches and loops."""
 
-import numpy as np
 import pytest
 
 from pergrad.compiler.transforms.reverse import grad
