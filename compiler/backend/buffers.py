@@ -50,7 +50,7 @@ class _Plan:
         self.classes = AliasClasses()
         self.static = AliasClasses.of(block)
         self.foreign: set[Var] = {self.classes.find(v) for v in foreign}
-        self.readonly: set[Var] = set()
+        self.readonly = readonly_views(block)
         # variables of the loops around that do not belong to one iteration alone: what they hold may turn up under another name in the next
         self.frozen: list[Var] = []
         self.life: Lifetimes = lifetimes(block, lambda s: isinstance(s, (Bind, Move, Write)))
@@ -70,10 +70,6 @@ class _Plan:
                 self.classes.union(target, v)
                 if foreign:
                     self.foreign.add(self.classes.find(target))
-                if v in self.readonly:
-                    self.readonly.add(target)
-        if is_readonly(value):
-            self.readonly.add(target)
 
     def is_foreign(self, v: Var) -> bool:
         return self.classes.find(v) in self.foreign
@@ -201,6 +197,28 @@ class _Plan:
             if any(r in given for r in roots) or self.taken(x, frozenset()):
                 s.operands[i] = copied(x)
             given.update(roots)
+
+
+def readonly_views(block: list[Statement]) -> set[Var]:
+    """The variables that may hold a view which cannot be written, whichever way control goes."""
+    readers: dict[Var, list[Var]] = {}
+    found: list[Var] = []
+    for s in each(block):
+        if isinstance(s, (Bind, Move)):
+            for i, t in enumerate(s.targets):
+                value = s.operands[i if isinstance(s, Move) else 0]
+                if is_readonly(value):
+                    found.append(t)
+                for v in shared(value):
+                    if isinstance(v, Var):
+                        readers.setdefault(v, []).append(t)
+    out: set[Var] = set()
+    while found:
+        v = found.pop()
+        if v not in out and not v.type.scalar:
+            out.add(v)
+            found.extend(readers.get(v, ()))
+    return out
 
 
 def updated(s: Bind) -> Var | None:
