@@ -170,7 +170,7 @@ def check_tangents(func: Any, primals: Any, tangents: Any, *, transform: str = "
     if other != tree:
         _structures_differ(func, primals, tangents, call)
     for i, (primal, tangent) in enumerate(zip(leaves, given)):
-        if type(primal) is type(tangent) is np.ndarray and primal.shape == tangent.shape and primal.dtype == tangent.dtype:
+        if is_array(primal) and is_array(tangent) and tuple(primal.shape) == tuple(tangent.shape) and primal.dtype == tangent.dtype:
             continue
         _tangent(func, tree.paths()[i], len(primals), primal, tangent, call)
     return given
@@ -192,8 +192,11 @@ def _structures_differ(func: Any, primals: tuple[Any, ...], tangents: tuple[Any,
 
 
 def _tangent(func: Any, path: Path, count: int, primal: Any, tangent: Any, call: str) -> None:
-    where = argument(func, path, count)
     shape = tuple(primal.shape) if is_array(primal) else ()
+    dtype = primal.dtype if is_array(primal) else np.dtype(float)
+    if not shape and type(tangent) is float:
+        return
+    where = argument(func, path, count)
     expected = f"tangents must have the shape of their primals, {shape_text(shape)}"
     if not is_array(tangent) and weak_kind(tangent) is None:
         raise OptionError(f"{call}: the tangent of {where} is {describe(tangent)}, {expected}", hint=_zeros(shape))
@@ -204,7 +207,6 @@ def _tangent(func: Any, path: Path, count: int, primal: Any, tangent: Any, call:
         raise ArgumentError(f"{call}: the tangent of {where} {what}, {expected}", hint=fix)
     if not is_array(tangent):
         return
-    dtype = primal.dtype if is_array(primal) else np.dtype(float)
     if tangent.dtype != dtype if is_array(primal) else tangent.dtype.kind != "f":
         raise OptionError(
             f"{call}: the tangent of {where} has dtype {tangent.dtype}, tangents must have the dtype of their primals, {dtype}",
@@ -240,6 +242,9 @@ def check_cotangent(func: Any, tree: Tree, outs: Sequence[Any], given: tuple[Any
 
 def _cotangent(name: str, tree: Tree, i: int, out: Any, cotangent: Any) -> None:
     shape = tuple(out.shape) if is_array(out) else ()
+    real = (out.dtype.kind if is_array(out) else weak_kind(out)) != "c"
+    if is_array(cotangent) and tuple(cotangent.shape) == shape and cotangent.dtype.kind in ("biuf" if real else "biufc"):
+        return
     where = output(tree.paths()[i])
     fix = f"vjp_fn({structure(tree, lambda j: _ones(out) if j == i else '…')})"
     expected = f"cotangents must have the shape of their outputs, {shape_text(shape)}"
@@ -250,7 +255,6 @@ def _cotangent(name: str, tree: Tree, i: int, out: Any, cotangent: Any) -> None:
         what = f"has shape {shape_text(given)}" if is_array(cotangent) else f"is {describe(cotangent)}"
         raise ArgumentError(f"vjp({name}): the cotangent of {where} {what}, {expected}", hint=fix)
     kind = cotangent.dtype.kind if is_array(cotangent) else weak_kind(cotangent)
-    real = (out.dtype.kind if is_array(out) else weak_kind(out)) != "c"
     if kind == "c" and real:
         raise OptionError(f"vjp({name}): the cotangent of {where} is complex, {where} is real", hint="vjp_fn(cotangent.real)")
     if kind not in tuple("biufc"):
@@ -341,7 +345,11 @@ def check_outputs(
             where = f"the output of {name}"
         what = f"has dtype {value.dtype}" if is_array(value) else f"is {describe(value)}"
         why = f"{transform} is for real outputs" if kind == "c" else "which has no derivative"
-        fix = "return real and imaginary parts as two arrays" if kind == "c" else "return output, aux with has_aux=True for what is not to be differentiated"
+        fix = (
+            "return real and imaginary parts as two arrays"
+            if kind == "c"
+            else "return output, aux with has_aux=True for what is not to be differentiated"
+        )
         raise ArgumentTypeError(f"{transform}({name}): {where} {what}, {why}", span=span, hint=fix)
 
 

@@ -123,6 +123,8 @@ class _Call:
         if dim is None:
             return None
         value = self.leaves[i]
+        if _has_axis(value, dim) and type(value) is np.ndarray and value.dtype.kind in "biufc":
+            return int(dim) % value.ndim
         where = self.argument(self.tree.paths()[i])
         if not _is_dim(dim):
             raise OptionError(
