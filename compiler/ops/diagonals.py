@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Derivative, axis_of, compose, full_ct, linear, refuse, same_batch, static, value
+from .families import Derivative, axis_of, compose, linear, refuse, same_batch, static, value
 from .table import amend, find, op
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _diag_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
 
 
 def _diag_back(d: Derivative) -> Any:
-    return diagonal(full_ct(d), d.params["k"], -2, -1)
+    return diagonal(d.ct, d.params["k"], -2, -1)
 
 
 amend(
@@ -130,7 +130,7 @@ def _triangle(name: str) -> Any:
 def _masked(d: Derivative) -> Any:
     from ..core.builder import current
 
-    return current().apply(d.entry, [full_ct(d)], dict(d.params))
+    return current().apply(d.entry, [d.ct], dict(d.params))
 
 
 for _name in ("triu", "tril"):

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Derivative:
     """What a vjp or jvp rule sees.
 
-    ``x``: the operands; ``y``: the result (a tuple for several); ``ct``: the result's cotangent, broadcastable to ``y`` (vjp);
+    ``x``: the operands; ``y``: the result (a tuple for several); ``ct``: the result's cotangent (vjp), of its shape, for several results
+    a tuple; an elementwise op's may also be smaller and broadcast to ``y``;
     ``dx``: the operands' tangents, None where inactive (jvp); ``params``; ``type(i)`` of operand i.
     """
 
@@ -273,8 +274,8 @@ def compose(name: str, *operands: str, raw: bool = False, **fields: Any) -> Call
     """An op whose meaning is the decorated function, written in NumPy itself on recorded values.
 
     Its signature is the function's. ``operands`` names the parameters that are arrays (the first one unless said; ``"*arrays"`` for a
-    sequence of arrays): they arrive as recorded values, with ``raw`` as they were given. ``out``, ``where`` and their like may stand in the signature for the linter's
-    sake; a call that gives them is refused.
+    sequence of arrays): they arrive as recorded values, with ``raw`` as they were given. ``out``, ``where`` and their like may stand in
+    the signature for the linter's sake; a call that gives them is refused.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -401,13 +402,6 @@ def no_derivative() -> dict[str, Any]:
 # helpers of several families
 
 
-def full_ct(d: Derivative) -> Any:
-    """The cotangent in the result's own shape: a rule may meet one that only broadcasts to it."""
-    from ..core.builder import recorded as np
-
-    return d.ct if tuple(d.ct.shape) == tuple(d.y.shape) else np.broadcast_to(d.ct, d.y.shape)
-
-
 def axis_of(axis: Any, x: Any) -> int:
     """An axis of x counted from its end."""
     import operator
@@ -447,7 +441,6 @@ __all__ = [
     "constant_of",
     "elementwise",
     "expand",
-    "full_ct",
     "linear",
     "no_derivative",
     "partial",

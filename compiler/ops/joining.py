@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from .families import along, axis_of, compose, expand, static, value
@@ -200,7 +201,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
         bounds = [0]
         for k in range(sections):
             bounds.append(bounds[-1] + each + (k < extra))
-    return [along(ary, axis, slice(a, b)) for a, b in zip(bounds, bounds[1:])]
+    return [along(ary, axis, slice(a, b)) for a, b in pairwise(bounds)]
 
 
 @compose("numpy.split", "ary", static={"indices_or_sections": "PGR404"}, samples="split evenly")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Derivative, axis_of, compose, constant_of, full_ct, linear, refuse, same_batch, static, tuple_text, value
+from .families import Derivative, axis_of, compose, constant_of, linear, refuse, same_batch, static, tuple_text, value
 from .table import amend, op
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _prepare_flip(m: Any, axis: Any = None) -> tuple[list[Any], dict[str, Any]]:
 def _flip(d: Derivative) -> Any:
     from ..core.builder import recorded as np
 
-    return np.flip(full_ct(d), d.params["axis"])
+    return np.flip(d.ct, d.params["axis"])
 
 
 def _flip_view(base: Any, new: Any, params: Any) -> Any:
@@ -94,7 +94,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 def _roll_back(d: Derivative) -> Any:
     from ..core.builder import recorded as np
 
-    return np.roll(full_ct(d), tuple(-s for s in d.params["shift"]), d.params["axis"])
+    return np.roll(d.ct, tuple(-s for s in d.params["shift"]), d.params["axis"])
 
 
 op(
@@ -176,7 +176,7 @@ def _repeat_back(d: Derivative) -> Any:
 
     axis, shape = d.params["axis"], d.x[0].shape
     cut = len(shape) + axis + 1
-    return np.sum(np.reshape(full_ct(d), (*shape[:cut], d.params["repeats"], *shape[cut:])), cut)
+    return np.sum(np.reshape(d.ct, (*shape[:cut], d.params["repeats"], *shape[cut:])), cut)
 
 
 amend(
@@ -246,7 +246,7 @@ def _pad_type(types: list[Type], params: dict[str, Any]) -> Type:
 
 def _pad_back(d: Derivative) -> Any:
     index = tuple(slice(a or None, -b if b else None) for a, b in d.params["pad_width"])
-    return full_ct(d)[index]
+    return d.ct[index]
 
 
 def _pad_text(types: list[Type], params: dict[str, Any], out: Any) -> str:

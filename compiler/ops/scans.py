@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Derivative, along, axis_of, compose, full_ct, linear, refuse, same_batch, value
+from .families import Derivative, along, axis_of, compose, linear, refuse, same_batch, value
 from .reductions import summed_dtype
 from .table import op
 
@@ -43,7 +43,7 @@ def _cumsum_back(d: Derivative) -> Any:
     from ..core.builder import recorded as np
 
     axis = d.params["axis"]
-    return np.flip(np.cumsum(np.flip(full_ct(d), axis), axis), axis)
+    return np.flip(np.cumsum(np.flip(d.ct, axis), axis), axis)
 
 
 op(
@@ -83,7 +83,7 @@ def _cumprod_vjp(d: Derivative, i: int) -> Any:
     from ..core.builder import recorded as np
 
     before, between, axis = _runs(d)
-    ct = np.moveaxis(full_ct(d), axis, -1)
+    ct = np.moveaxis(d.ct, axis, -1)
     return np.moveaxis(before * np.sum(between * ct[..., None, :], -1), -1, axis)
 
 

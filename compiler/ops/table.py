@@ -140,7 +140,7 @@ def _load() -> None:
     _loaded = True
     package = importlib.import_module(__package__ or "pergrad.compiler.ops")
     for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-        if module not in ("table", "families", "contraction_text"):
+        if module not in ("table", "families", "contraction_text", "contraction_path"):
             importlib.import_module(f"{package.__name__}.{module}")
 
 

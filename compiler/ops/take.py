@@ -14,7 +14,6 @@ from .families import (
     compose,
     constant_of,
     expand,
-    full_ct,
     linear_jvp,
     refuse,
     value,
@@ -131,7 +130,7 @@ def _along_vjp(d: Derivative, i: int) -> Any:
         return None
     x, indices = d.x
     axis = d.params["axis"]
-    ct = full_ct(d)
+    ct = d.ct
     if tuple(indices.shape) != tuple(ct.shape):
         indices = np.broadcast_to(indices, ct.shape)
     if any(n != m for k, (n, m) in enumerate(zip(x.shape, ct.shape)) if k != axis % x.ndim):
