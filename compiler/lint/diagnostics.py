@@ -16,7 +16,8 @@ SHOWN_STEPS = 4
 class Diagnostic:
     """One finding.
 
-    ``severity`` is ``"error"`` (proven), ``"warning"`` (likely) or ``"note"``; ``trail`` leads from the mapped argument to the violation;
+    ``cell`` numbers the code cell of a notebook, whose lines the spans count. ``severity`` is ``"error"`` (proven), ``"warning"``
+    (likely) or ``"note"``; ``trail`` leads from the mapped argument to the violation;
     ``help`` is the rewrite of that very line where one is known. ``line`` and the other properties are those of ``span``.
     """
 
@@ -27,7 +28,7 @@ class Diagnostic:
     span: Span
     trail: tuple[Step, ...] = ()
     help: str = ""
-    source: str = ""
+    cell: int = 0
 
     @property
     def file(self) -> str:
@@ -42,9 +43,9 @@ class Diagnostic:
         return self.span.column
 
     @property
-    def key(self) -> tuple[str, int, int, str]:
+    def key(self) -> tuple[str, int, int, int, str]:
         """Where it stands: the order of reports."""
-        return (self.span.file, self.span.line, self.span.column, self.code)
+        return (self.span.file, self.cell, self.span.line, self.span.column, self.code)
 
     def at(self, span: Span) -> Diagnostic:
         return replace(self, span=span)
@@ -58,7 +59,7 @@ class Diagnostic:
     def as_dict(self, full: bool = False) -> dict[str, Any]:
         """Plain data, as ``--output-format json`` prints it."""
         trail = self.trail if full else self.short_trail()
-        return {
+        out: dict[str, Any] = {
             "code": self.code,
             "name": self.name,
             "severity": self.severity,
@@ -71,6 +72,9 @@ class Diagnostic:
             "trail": [{"file": s.span.file, "line": s.span.line, "column": s.span.column, "message": s.message} for s in trail],
             "help": self.help,
         }
+        if self.cell:
+            out["cell"] = self.cell
+        return out
 
 
 def to_error(diagnostics: Iterable[Diagnostic]) -> Exception | None:

@@ -27,7 +27,7 @@ UNKNOWN = _Unknown()
 
 
 class Trail:
-    """How a value came to be mapped: a step and the steps before it. The same at whatever path: it takes no part in equality."""
+    """How a name came to be mapped: a step, and the steps before it."""
 
     __slots__ = ("message", "name", "previous", "span")
 
@@ -48,26 +48,23 @@ class Batch(NamedTuple):
 
     yes: int
     may: int
-    trail: Trail | None
 
     def __or__(self, other: Batch) -> Batch:  # type: ignore[override]
-        if not (other.yes or other.may):
-            return self
-        if not (self.yes or self.may):
-            return other
-        trail = self.trail if self.yes or not other.yes else other.trail
-        return Batch(self.yes | other.yes, self.may | other.may, trail or other.trail)
+        return Batch(self.yes | other.yes, self.may | other.may)
 
     def softened(self) -> Batch:
         """The same, but no more than possible."""
-        return Batch(0, self.yes | self.may, self.trail)
+        return Batch(0, self.yes | self.may)
+
+    def without(self, bits: int) -> Batch:
+        return Batch(self.yes & ~bits, self.may & ~bits)
 
     @property
     def any(self) -> int:
         return self.yes | self.may
 
 
-CLEAN = Batch(0, 0, None)
+CLEAN = Batch(0, 0)
 
 
 class Value:
@@ -255,7 +252,8 @@ EMPTY: Mapping[Any, Value] = MappingProxyType({})
 class Cell(NamedTuple):
     """The contents of something that can be written to.
 
-    ``kind``: "array", "any" (an argument: an array, a tree of arrays or an object), "list", "dict", "set", "object", "lib" (an instance of a
+    ``kind``: "array", "any" (an argument: an array, a tree of arrays or an object), "list", "dict", "set", "object", "lib" (an
+    instance of a
     library's class, named by ``cls``). ``depth``: how many maps were active when it was made. ``base``: the cell that it is a view of.
     """
 

@@ -23,4 +23,6 @@ def owner_of(qualified: str) -> str:
     return "python" if head in PYTHON else ""
 
 
-PYTHON = frozenset({"builtins", "math", "cmath", "statistics", "random", "operator", "functools", "itertools", "copy", "collections", "typing"})
+PYTHON = frozenset(
+    {"builtins", "math", "cmath", "statistics", "random", "operator", "functools", "itertools", "copy", "collections", "typing"}
+)

@@ -13,7 +13,8 @@ class Fact(NamedTuple):
     """What one function or method does.
 
     ``static``: parameter -> the code of a batched value there. ``writes``: parameters written in place ("self" for a method's own array).
-    ``rejected``: the code when the operand is batched, ``unless`` one of those parameters is given. ``returns``: "array", "bool" (an array of
+    ``rejected``: the code when the operand is batched, ``unless`` one of those parameters is given. ``returns``: "array", "bool" (an
+    array of
     truth values), "static", "none", "self" or "view". ``key``: the parameter that holds a jax key.
     """
 

@@ -40,7 +40,8 @@ bincount(x, weights, minlength!404, length) -> unless=length PGR401
 delete(arr, obj!401, axis)
 shape|ndim|size|iscomplexobj|isrealobj|isscalar(a) -> static
 result_type|can_cast|promote_types|issubdtype|dtype|iinfo|finfo|broadcast_shapes -> static
-isnan|isfinite|isinf|isclose|logical_and|logical_or|logical_not|logical_xor|greater|less|equal|not_equal|greater_equal|less_equal|isin|signbit|allclose|array_equal|array_equiv -> bool
+isnan|isfinite|isinf|isclose|logical_and|logical_or|logical_not|logical_xor|greater -> bool
+less|equal|not_equal|greater_equal|less_equal|isin|signbit|allclose|array_equal|array_equiv -> bool
 """)
 
 OTHERS = table("""
@@ -81,13 +82,16 @@ tobytes -> static PGR203
 ATTRIBUTES = frozenset({"shape", "ndim", "dtype", "size", "itemsize", "nbytes", "aval", "sharding", "weak_type", "__name__", "__class__"})
 VIEWS = frozenset({"T", "mT", "real", "imag"})
 METHOD_NAMES = frozenset(METHODS) | frozenset(
-    "astype copy flatten dot clip round conj conjugate take searchsorted argsort sort transpose swapaxes squeeze ravel diagonal trace".split()
+    """astype copy flatten dot clip round conj conjugate take searchsorted argsort sort transpose swapaxes squeeze ravel diagonal
+    trace""".split()
 )
 
 # jax.random: the key decides the numbers.
 KEYED = frozenset(
-    """ball bernoulli beta binomial bits categorical cauchy chisquare choice dirichlet double_sided_maxwell exponential f gamma generalized_normal
-    geometric gumbel laplace loggamma logistic lognormal maxwell multinomial multivariate_normal normal orthogonal pareto permutation poisson
+    """ball bernoulli beta binomial bits categorical cauchy chisquare choice dirichlet double_sided_maxwell exponential f gamma
+    generalized_normal
+    geometric gumbel laplace loggamma logistic lognormal maxwell multinomial multivariate_normal normal orthogonal pareto permutation
+    poisson
     rademacher randint rayleigh shuffle t triangular truncated_normal uniform wald weibull_min""".split()
 )
 KEY_MAKERS = frozenset({"PRNGKey", "key", "wrap_key_data"})

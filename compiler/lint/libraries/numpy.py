@@ -47,9 +47,11 @@ delete(arr, obj!401, axis)
 insert(arr, obj!401, values, axis)
 fromiter(iter) -> PGR401
 shape|ndim|size|iscomplexobj|isrealobj|isscalar(a) -> static
-result_type|can_cast|promote_types|issubdtype|dtype|iinfo|finfo|min_scalar_type|common_type|broadcast_shapes|errstate|get_printoptions -> static
+result_type|can_cast|promote_types|issubdtype|dtype|iinfo -> static
+finfo|min_scalar_type|common_type|broadcast_shapes|errstate|get_printoptions -> static
 set_printoptions|seterr|save|savez|savetxt|printoptions -> none
-isnan|isfinite|isinf|isclose|logical_and|logical_or|logical_not|logical_xor|greater|less|equal|not_equal|greater_equal|less_equal|isin|in1d|signbit -> bool
+isnan|isfinite|isinf|isclose|logical_and|logical_or|logical_not|logical_xor -> bool
+greater|less|equal|not_equal|greater_equal|less_equal|isin|in1d|signbit -> bool
 allclose|array_equal|array_equiv -> bool
 array2string|array_repr|array_str -> none
 copyto(dst, src) -> none writes=dst
@@ -65,11 +67,13 @@ ravel|atleast_1d|atleast_2d|broadcast_arrays|diagonal|real|imag(a) -> view
 
 UNARY = frozenset(
     """negative positive absolute abs fabs sign rint floor ceil trunc sqrt cbrt square exp exp2 expm1 log log2 log10 log1p reciprocal conj
-    conjugate sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh asin acos atan asinh acosh atanh degrees radians deg2rad
+    conjugate sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh asin acos atan asinh acosh atanh degrees radians
+    deg2rad
     rad2deg invert bitwise_not spacing isnan isinf isfinite logical_not signbit""".split()
 )
 BINARY = frozenset(
-    """add subtract multiply divide true_divide floor_divide mod remainder fmod power pow float_power maximum minimum fmax fmin arctan2 atan2
+    """add subtract multiply divide true_divide floor_divide mod remainder fmod power pow float_power maximum minimum fmax fmin arctan2
+    atan2
     hypot logaddexp logaddexp2 copysign nextafter heaviside matmul vecdot matvec vecmat gcd lcm ldexp bitwise_and bitwise_or bitwise_xor
     left_shift right_shift greater greater_equal less less_equal equal not_equal logical_and logical_or logical_xor""".split()
 )
@@ -103,7 +107,8 @@ METHOD_NAMES = frozenset(METHODS) | frozenset(
 
 # Methods of Generator and RandomState that draw.
 DRAWS = frozenset(
-    """random rand randn randint random_sample ranf sample random_integers integers normal standard_normal uniform choice permutation permuted
+    """random rand randn randint random_sample ranf sample random_integers integers normal standard_normal uniform choice permutation
+    permuted
     shuffle beta binomial chisquare dirichlet exponential f gamma geometric gumbel hypergeometric laplace logistic lognormal logseries
     multinomial multivariate_hypergeometric multivariate_normal negative_binomial noncentral_chisquare noncentral_f pareto poisson power
     rayleigh standard_cauchy standard_exponential standard_gamma standard_t triangular vonmises wald weibull zipf bytes""".split()
@@ -124,7 +129,13 @@ def function(name: str) -> Fact | None:
             return Fact(name, ("seed",), returns="generator")
         if short in DRAWS:
             # In draws of a shape, `size` decides it.
-            return Fact(name, random=True, static={"size": "PGR404"}, writes=("x",) if short in SHUFFLES else (), parameters=("x",) if short in SHUFFLES else ())
+            return Fact(
+                name,
+                random=True,
+                static={"size": "PGR404"},
+                writes=("x",) if short in SHUFFLES else (),
+                parameters=("x",) if short in SHUFFLES else (),
+            )
         return Fact(name, returns="none")
     entry = _entry(name)
     short = name.removeprefix("numpy.")

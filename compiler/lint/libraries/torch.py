@@ -30,7 +30,8 @@ where(condition, input, other) -> unless=input PGR401
 bincount(input, weights, minlength) -> PGR401
 combinations|cartesian_prod(input)
 allclose|equal|is_nonzero(input, other) -> static PGR202
-is_tensor|numel|is_floating_point|is_complex|result_type|promote_types|can_cast|finfo|iinfo|device|Size|broadcast_shapes|is_grad_enabled|get_default_dtype(input) -> static
+is_tensor|numel|is_floating_point|is_complex|result_type|promote_types|can_cast(input) -> static
+finfo|iinfo|device|Size|broadcast_shapes|is_grad_enabled|get_default_dtype(input) -> static
 no_grad|enable_grad|inference_mode|set_grad_enabled|autocast|manual_seed|set_default_dtype -> none
 isnan|isfinite|isinf|isclose|logical_and|logical_or|logical_not|logical_xor|gt|lt|eq|ne|ge|le|greater|less|isin|signbit|any|all -> bool
 tensor|as_tensor|Tensor|FloatTensor|LongTensor|DoubleTensor|IntTensor|BoolTensor|asarray|scalar_tensor(data) -> build
@@ -40,7 +41,8 @@ randint(low!404, high!404, size!404) -> random
 randperm(n!404) -> random
 rand_like|randn_like|randint_like(input) -> random
 bernoulli|multinomial|normal|poisson|binomial|dropout|alpha_dropout|feature_dropout(input) -> random
-nn.functional.dropout|nn.functional.dropout1d|nn.functional.dropout2d|nn.functional.dropout3d(input, p, training, inplace) -> random unless=training
+nn.functional.dropout|nn.functional.dropout1d(input, p, training, inplace) -> random unless=training
+nn.functional.dropout2d|nn.functional.dropout3d(input, p, training, inplace) -> random unless=training
 nn.functional.alpha_dropout|nn.functional.feature_alpha_dropout(input, p, training, inplace) -> random unless=training
 nn.functional.gumbel_softmax(logits) -> random
 nn.functional.rrelu(input, lower, upper, training) -> random unless=training
@@ -52,7 +54,8 @@ nn.utils.rnn.pack_padded_sequence(input, lengths!405) -> PGR401
 utils.data.DataLoader -> none
 stack|cat|concat|concatenate|hstack|vstack|dstack(tensors, dim!202)
 detach|clone(input)
-squeeze|unsqueeze|transpose|swapaxes|movedim|permute|select|unbind|view_as_real|diagonal|t|ravel|flatten|atleast_1d|atleast_2d(input) -> view
+squeeze|unsqueeze|transpose|swapaxes|movedim|permute|select(input) -> view
+unbind|view_as_real|diagonal|t|ravel|flatten|atleast_1d|atleast_2d(input) -> view
 index_put_|_index_put_impl_(input) -> self writes=input
 relu_|dropout_(input) -> self writes=input
 """)
@@ -74,12 +77,14 @@ new_zeros|new_ones|new_empty(*size!404)
 new_full(size!404, fill_value)
 topk|kthvalue(k!202, dim!202)
 roll(shifts!202, dims!202)
-size|dim|ndimension|numel|nelement|stride|is_contiguous|element_size|get_device|is_floating_point|is_complex|type|storage_offset|data_ptr -> static
+size|dim|ndimension|numel|nelement|stride|is_contiguous -> static
+element_size|get_device|is_floating_point|is_complex|type|storage_offset|data_ptr -> static
 equal|allclose|is_nonzero(other) -> static PGR202
 __float__|__int__|__bool__|__index__|__complex__ -> static PGR202
 isnan|isfinite|isinf|isclose|logical_and|logical_or|logical_not|logical_xor|gt|lt|eq|ne|ge|le|greater|less|any|all|isin|signbit|bool -> bool
 bernoulli|multinomial() -> random
-transpose|permute|squeeze|unsqueeze|t|swapaxes|movedim|view_as|expand_as|select|unbind|diagonal|ravel|flatten|detach|requires_grad_|detach_ -> view
+transpose|permute|squeeze|unsqueeze|t|swapaxes|movedim|view_as -> view
+expand_as|select|unbind|diagonal|ravel|flatten|detach|requires_grad_|detach_ -> view
 backward|register_hook|retain_grad -> none
 """)
 
@@ -93,7 +98,8 @@ ATTRIBUTES = frozenset(
 )
 VIEWS = frozenset({"T", "mT", "H", "real", "imag", "data", "grad"})
 METHOD_NAMES = frozenset(METHODS) | frozenset(
-    """sum mean prod std var max min argmax argmin abs exp log sqrt sin cos tanh sigmoid relu softmax log_softmax clamp clip matmul mm mv bmm
+    """sum mean prod std var max min argmax argmin abs exp log sqrt sin cos tanh sigmoid relu softmax log_softmax clamp clip matmul mm
+    mv bmm
     dot add sub mul div pow norm cumsum cumprod sort argsort gather scatter index_select masked_fill where to float double long int half cpu
     cuda clone contiguous type_as neg round floor ceil square reciprocal rsqrt logsumexp tril triu trace det inverse cholesky erf""".split()
 )
@@ -114,10 +120,12 @@ def function(name: str) -> Fact | None:
     if name.startswith("torch.nn.functional.") and name.endswith("_"):
         return Fact(name, ("input",), writes=("input",), returns="self")
     if name.startswith("torch.nn.init."):
-        return Fact(name, ("tensor",), writes=("tensor",), returns="self", random=not name.endswith(("constant_", "zeros_", "ones_", "eye_")))
+        return Fact(
+            name, ("tensor",), writes=("tensor",), returns="self", random=not name.endswith(("constant_", "zeros_", "ones_", "eye_"))
+        )
     if name in GENERATORS:
         return Fact(name, returns="generator")
-    if name.startswith("torch.linalg.") or name.startswith("torch.special."):
+    if name.startswith(("torch.linalg.", "torch.special.")):
         return None
     return make(name, FUNCTIONS[short]) if short in FUNCTIONS else None
 

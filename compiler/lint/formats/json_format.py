@@ -1,0 +1,13 @@
+"""One JSON array of findings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ..diagnostics import Diagnostic
+from . import Options
+
+
+def render(diagnostics: Sequence[Diagnostic], options: Options) -> str:
+    return json.dumps([d.as_dict(options.full_trail) for d in diagnostics], indent=2)
