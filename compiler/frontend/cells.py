@@ -1,0 +1,284 @@
+"""Arrays as NumPy has them, with memory: a cell holds a value, names and views look into it, a write changes what all of them see."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.builder import Value, atom_of, call, current, evaluate
+from ..core.program import Atom, Const, Var
+from ..core.types import Type, broadcast, known, type_of
+from ..errors import Refused
+from ..ops import table
+from ..ops.table import Op
+
+
+@dataclass
+class Owner:
+    """Whose memory a cell is: "local", "argument" or "captured"; the name it came under; whether a vmap maps it (None: no vmap)."""
+
+    kind: str = "local"
+    name: str = ""
+    mapped: bool | None = None
+
+
+class Memory:
+    """Something of the walk's own that a branch may change and must be able to put back."""
+
+    __slots__ = ()
+
+    def snapshot(self) -> Any:
+        raise NotImplementedError
+
+    def restore(self, before: Any) -> None:
+        raise NotImplementedError
+
+
+_births = itertools.count()
+
+
+class Cell(Memory):
+    """A place that holds an array. ``frozen`` says why it may not be written; ``level`` is the trace that made it; ``birth`` orders cells."""
+
+    __slots__ = ("atom", "birth", "frozen", "level", "name", "owner", "version")
+
+    def __init__(self, atom: Atom, level: Any = None, owner: Owner | None = None) -> None:
+        self.atom = atom
+        self.level = level
+        self.owner = owner or Owner()
+        self.version = 0
+        self.frozen = ""
+        self.name: str | None = None
+        self.birth = next(_births)
+
+    def snapshot(self) -> Atom:
+        return self.atom
+
+    def restore(self, before: Atom) -> None:
+        self.atom = before
+        self.version += 1
+
+
+Step = tuple[Op, dict[str, Any]]
+
+
+class Array(Value):
+    """A symbolic ndarray: a cell and the path of views from it. Reading gives the cell's present value through the path."""
+
+    __slots__ = ("_memo", "cell", "path")
+
+    def __init__(self, cell: Cell, path: tuple[Step, ...] = ()) -> None:
+        self.cell = cell
+        self.path = path
+        self._memo: tuple[int, Any, Atom] | None = None
+
+    @property
+    def atom(self) -> Atom:
+        if not self.path:
+            return self.cell.atom
+        if self._memo and self._memo[0] == self.cell.version and _open(self._memo[1]):
+            return self._memo[2]
+        atom = read(self.cell.atom, self.path)
+        self._memo = (self.cell.version, current().nodes, atom)
+        return atom
+
+    def _concrete(self, wanted: str) -> Any:
+        if isinstance(self.atom, Const):
+            return self.atom.value
+        return needs_value(self, wanted)
+
+    def viewed(self, entry: Op, params: dict[str, Any]) -> Any:
+        """The view that a view op gives of this array; None where NumPy would copy."""
+        if entry.short == "reshape" and not reshapes_in_place(self, params["shape"]):
+            return None
+        return view_of(entry, self, params)
+
+    def write(self, value: Value) -> None:
+        """Replace the whole content: what all names and views of this memory see from now on. Shape and dtype stay."""
+        store(self.cell, self.path, atom_of(value))
+
+    @property
+    def known(self) -> bool:
+        return isinstance(self.atom, Const)
+
+    @property
+    def flat(self) -> Any:
+        return self.ravel()
+
+    @property
+    def base(self) -> Any:
+        return None
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.itemsize
+
+
+class Scalar(Value):
+    """A symbolic NumPy or Python scalar: immutable."""
+
+    __slots__ = ()
+
+    def _concrete(self, wanted: str) -> Any:
+        return needs_value(self, wanted)
+
+
+def needs_value(value: Value, wanted: str) -> Any:
+    """Python asks for a value that is not known yet."""
+    from .session import session
+
+    return session().needs_value(value, wanted)
+
+
+def _open(body: Any) -> bool:
+    return any(b is body for b in current()._bodies)
+
+
+def read(atom: Atom, path: tuple[Step, ...]) -> Atom:
+    """A cell's value through a path of views."""
+    value: Any = Value(atom)
+    builder = current()
+    wrap, builder.wrap = builder.wrap, Value
+    try:
+        for entry, params in path:
+            value = builder.apply(entry, [value], params)
+        return atom_of(value)
+    finally:
+        builder.wrap = wrap
+
+
+def store(cell: Cell, path: tuple[Step, ...], new: Atom) -> None:
+    """Put a new value at the end of a path: each view's entry says how its base changes."""
+    builder = current()
+    wrap, builder.wrap = builder.wrap, Value
+    try:
+        for k in reversed(range(len(path))):
+            entry, params = path[k]
+            base = Value(read(cell.atom, path[:k]))
+            assert entry.view is not None
+            new = atom_of(entry.view(base, Value(new), params))
+    finally:
+        builder.wrap = wrap
+    from .session import session
+
+    session().write(cell, new)
+
+
+def wrap(atom: Atom) -> Any:
+    """What stands for a freshly computed atom: known scalars are themselves, symbolic scalars immutable, arrays have memory of their own."""
+    t = atom.type
+    if t.scalar:
+        return atom.value if isinstance(atom, Const) else Scalar(atom)
+    return Array(Cell(atom, current()))
+
+
+def view_of(entry: Op, x: Array, params: dict[str, Any]) -> Any:
+    """The result of a view op on an array with memory."""
+    y = Array(x.cell, (*x.path, (entry, params)))
+    if y.atom.type.scalar:
+        atom = y.atom
+        return atom.value[()] if isinstance(atom, Const) else Scalar(atom)
+    return y
+
+
+def reshapes_in_place(x: Array, shape: tuple[Any, ...]) -> bool:
+    """Whether NumPy's reshape of this view gives a view: asked of NumPy itself, with an array that has strides and no memory."""
+    base = x.cell.atom.type
+    if not known(base.shape) or not known(shape):
+        return True
+    strides = [base.dtype.itemsize] * base.ndim
+    for k in range(base.ndim - 2, -1, -1):
+        strides[k] = strides[k + 1] * max(int(base.shape[k + 1]), 1)  # type: ignore[arg-type]
+    probe = np.lib.stride_tricks.as_strided(np.empty(1, base.dtype), base.shape, strides)  # type: ignore[arg-type]
+    for entry, params in x.path:
+        probe = evaluate(entry, [probe], params, [type_of(probe)], None)
+    if x.path:
+        base_of = probe.view()
+        try:
+            base_of.shape = shape
+        except AttributeError:
+            return False
+    return True
+
+
+def assign(target: Array, index: Any, value: Any, *, add: bool = False) -> None:
+    """``target[index] = value`` as NumPy does it: broadcast, cast to the target's dtype; boolean masks by selection."""
+    mask = _mask(index)
+    if mask is not None:
+        _assign_mask(target, mask, value)
+        return
+    value = _castable(value)
+    new = call("pergrad.additem" if add else "pergrad.setitem", Value(target.atom), index, value)
+    target.write(new)
+
+
+def _mask(index: Any) -> Value | None:
+    if isinstance(index, Value) and index.dtype == np.dtype(bool) and not isinstance(index.atom, Const):
+        return index
+    return None
+
+
+def _assign_mask(target: Array, mask: Value, value: Any) -> None:
+    shape = target.shape
+    if mask.shape != shape[: mask.ndim]:
+        raise IndexError(f"boolean index did not match indexed array: mask {mask.shape}, array {shape}")
+    value = _castable(value)
+    own = atom_of(value).type
+    rest = shape[mask.ndim :]
+    try:
+        fits = broadcast(own.shape, rest) == rest
+    except ValueError:
+        fits = False
+    if not fits:
+        raise Refused(
+            "data-dependent shape: as many values as the mask selects are needed here",
+            code="PGR402",
+            span=current().span,
+            hint="assign a scalar, or np.where(mask, values, array) with values of the array's shape",
+        )
+    for _ in rest:
+        mask = mask[..., None]
+    if own.dtype != target.dtype and not own.weak:
+        value = call("numpy.astype", value, target.dtype)
+    new = call("numpy.where", Value(mask.atom), value, Value(target.atom))
+    target.write(cast(new, target.type))
+
+
+def _castable(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return call("numpy.array", value)
+    return value
+
+
+def cast(value: Value, type: Type) -> Value:
+    """A value in the target's dtype and shape, for a write."""
+    atom = atom_of(value)
+    if atom.type.dtype != type.dtype:
+        value = call("numpy.astype", value, type.dtype)
+    if atom.type.shape != type.shape:
+        value = call("numpy.broadcast_to", value, type.shape)
+    return value
+
+
+def augmented(target: Array, name: str, value: Any) -> Array:
+    """``target op= value`` in place; the same errors as NumPy for shapes and kinds that do not fit."""
+    new = call(name, Value(target.atom), value)
+    t = atom_of(new).type
+    if t.shape != target.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't match the broadcast shape {t.shape}")
+    if not np.can_cast(t.dtype, target.dtype, "same_kind"):
+        ufunc = name.removeprefix("numpy.")
+        raise np._core._exceptions._UFuncOutputCastingError(getattr(np, ufunc), "same_kind", t.dtype, target.dtype, 0)
+    target.write(cast(new, target.type))
+    return target
+
+
+def is_view(entry: Op) -> bool:
+    """Whether an op's result shares memory with its first operand."""
+    return entry.view is not None
+
+
+__all__ = ["Array", "Cell", "Owner", "Scalar", "Var", "assign", "augmented", "cast", "read", "store", "table", "view_of", "wrap"]

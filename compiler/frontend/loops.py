@@ -1,0 +1,397 @@
+"""Loops. Over what is known Python's own; a ``while`` whose test is symbolic becomes a loop of the Program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..core.builder import Value, atom_of, call, current
+from ..core.program import Atom, Block, Const, Var, While
+from ..core.types import Type
+from ..errors import Unsupported
+from .cells import Array, Cell, Scalar
+from .expressions import is_symbolic
+from .frames import Conflict, Frame, loads
+from .session import restore, session, snapshot
+from .source import span_of
+from .staging import Side, Status, constant, zero
+
+if TYPE_CHECKING:
+    from .walker import Run, Walker
+
+
+class Loops:
+    """Mixed into the walker."""
+
+    def run_For(self: Walker, node: ast.For, frame: Frame) -> Run:
+        iterable = self.eval(node.iter, frame)
+        self.at(node.iter, frame)
+        frame.live.append(loads(node))
+        try:
+            return (yield from self.iterations(node, self.iterate(iterable), frame))
+        finally:
+            frame.live.pop()
+
+    def iterations(self: Walker, node: ast.For, items: Any, frame: Frame) -> Run:
+        """Run the body for each item; after a break that depends on a value the rest of the loop runs only where it was not taken."""
+        for item in items:
+            self.unpack(node.target, item, frame)
+            status = yield from self.block(node.body, frame)
+            status, left = self.left(status)
+            if left is None:
+                continue
+            if left is True:
+                return status
+            flag, kind, value, others = left
+
+            def leave(kind: str = kind, value: Any = value) -> Run:
+                return {kind: (True, value)}
+                yield
+
+            def go_on(others: Status = others) -> Run:
+                return (yield from self.rest_of_loop(node, items, others, frame))
+
+            status = yield from self.stage_if(flag, leave, go_on, frame, frozenset())
+            return _without_break(status)
+        if node.orelse:
+            return (yield from self.block(node.orelse, frame))
+        return None
+
+    def rest_of_loop(self: Walker, node: ast.For, items: Any, others: Status, frame: Frame) -> Run:
+        if not others:
+            return (yield from self.iterations(node, items, frame))
+        kind, (flag, value) = next(iter(others.items()))
+        rest = {k: v for k, v in others.items() if k != kind}
+
+        def leave() -> Run:
+            return {kind: (True, value)}
+            yield
+
+        return (yield from self.stage_if(flag, leave, lambda: self.rest_of_loop(node, items, rest, frame), frame, frozenset()))
+
+    def left(self: Walker, status: Status) -> tuple[Status, Any]:
+        """What an iteration's status means for the loop: (status of the loop, None to go on, True to leave, or a condition to leave)."""
+        if status is None:
+            return None, None
+        status = {k: v for k, v in status.items() if k != "continue"}
+        if not status:
+            return None, None
+        kind, (flag, value) = next(iter(status.items()))
+        if flag is True:
+            return (None if kind == "break" else status), True
+        return None, (flag, kind, value, {k: v for k, v in status.items() if k != kind})
+
+    def run_While(self: Walker, node: ast.While, frame: Frame) -> Run:
+        frame.live.append(loads(node))
+        try:
+            while True:
+                before = len(current().nodes)
+                test = self.eval(node.test, frame)
+                if is_symbolic(test):
+                    del current().nodes[before:]
+                    return (yield from self.staged_while(node, frame))
+                if not test:
+                    break
+                status = yield from self.block(node.body, frame)
+                status, left = self.left(status)
+                if left is True:
+                    return status
+                if left is not None:
+                    flag, kind, value, others = left
+                    if others:
+                        raise Unsupported("break and return that both depend on values in one while loop", span=span_of(node, frame.file))
+
+                    def leave(kind: str = kind, value: Any = value) -> Run:
+                        return {kind: (True, value)}
+                        yield
+
+                    return _without_break((yield from self.stage_if(flag, leave, lambda: self.run_While(node, frame), frame, frozenset())))
+            if node.orelse:
+                return (yield from self.block(node.orelse, frame))
+            return None
+        finally:
+            frame.live.pop()
+
+    # a while of the Program
+
+    def staged_while(self: Walker, node: ast.While, frame: Frame, peeled: int = 0) -> Run:
+        """Find what the loop carries by walking its body once, then walk test and body with the carried values as parameters."""
+        birth = Cell(Const(0)).birth
+        known = {id(o) for o in self.reachable(frame)}
+        trial = yield from self.side(lambda: self.loop_body(node, frame), birth, known)
+        carried = Carried(self, frame, trial, node)
+        for _ in range(4):
+            attempt = yield from self.attempt(node, frame, carried, birth, known)
+            if attempt is None:
+                continue
+            if attempt is False:
+                if peeled >= 2:
+                    raise Unsupported("what this while loop carries changes its type at every turn", span=span_of(node.test, frame.file), hint="start with values of the type that the loop computes")
+                return (yield from self.peel(node, frame, peeled))
+            return attempt
+        raise Unsupported("what this while loop carries could not be found", span=span_of(node, frame.file))
+
+    def peel(self: Walker, node: ast.While, frame: Frame, peeled: int) -> Run:
+        """One turn of the loop as a branch, so that the loop starts with the types that it keeps."""
+        test = self.truth(self.eval(node.test, frame), "while", "PGR102", node.test, frame)
+
+        def turn() -> Run:
+            status = yield from self.block(node.body, frame)
+            if status is not None and set(status) - {"continue"}:
+                raise Unsupported("leaving a while loop whose carried values change their type", span=span_of(node, frame.file))
+            return (yield from self.staged_while(node, frame, peeled + 1))
+
+        def stop() -> Run:
+            return None
+            yield
+
+        return (yield from self.stage_if(test, turn, stop, frame, frozenset()))
+
+    def loop_body(self: Walker, node: ast.While, frame: Frame) -> Run:
+        self.eval(node.test, frame)
+        return (yield from self.block(node.body, frame))
+
+    def attempt(self: Walker, node: ast.While, frame: Frame, carried: Carried, birth: int, known: set[int]) -> Any:
+        """Walk the loop with what is carried so far; None when more turned out to be carried, False when a type does not hold."""
+        builder = current()
+        span = span_of(node, frame.file)
+        holder: dict[str, Any] = {}
+
+        def test() -> Run:
+            holder["params"] = carried.enter()
+            value = self.truth(self.eval(node.test, frame), "while", "PGR102", node.test, frame) if True else None
+            holder["pred"] = self.running(value, carried)
+            return None
+            yield
+
+        cond = yield from self.side(test, birth, known)
+        cond_params = holder["params"]
+
+        def body() -> Run:
+            holder["params"] = carried.enter()
+            self.eval(node.test, frame)
+            status = yield from self.block(node.body, frame)
+            holder["results"] = carried.leave(status)
+            return status
+
+        turn = yield from self.side(body, birth, known)
+        if carried.extend(turn):
+            return None
+        results = holder["results"]
+        if results is None:
+            return None
+        inits = carried.inits()
+        for init, result in zip(inits, results, strict=True):
+            if init.type != result.type:
+                return False
+        outs = tuple(Var(i.type, n) for i, n in zip(inits, carried.names(), strict=True))
+        builder.append(
+            While(
+                outs=outs,
+                inits=tuple(inits),
+                cond=Block(tuple(cond_params), tuple(cond.nodes), (atom_of(holder["pred"]),)),
+                body=Block(tuple(holder["params"]), tuple(turn.nodes), tuple(results)),
+                span=span,
+                section=builder.section,
+                helper=builder.helper,
+            )
+        )
+        return carried.finish(outs)
+
+    def running(self: Walker, test: Value, carried: Carried) -> Value:
+        for flag in carried.flags:
+            test = call("numpy.logical_and", call("numpy.logical_not", Scalar(carried.current[flag])), test)
+        return test
+
+
+def _without_break(status: Status) -> Status:
+    if status is None:
+        return None
+    rest = {k: v for k, v in status.items() if k not in ("break", "continue")}
+    return rest or None
+
+
+class Carried:
+    """What a loop carries: names and memory that its body changes, and whether it was left early.
+
+    A slot is a place that holds a number or array: (kind, holder, key); containers are taken apart.
+    """
+
+    def __init__(self, walker: Walker, frame: Frame, trial: Side, node: ast.While) -> None:
+        self.walker = walker
+        self.frame = frame
+        self.node = node
+        self.slots: dict[Any, tuple[Any, Any]] = {}
+        self.flags: list[Any] = []
+        self.current: dict[Any, Atom] = {}
+        self.returned: Any = None
+        self.unbound: list[str] = []
+        self.extend(trial)
+        self._status(trial.status)
+
+    def _status(self, status: Status) -> None:
+        for kind in status or {}:
+            if kind == "break" and ("flag", kind) not in self.flags:
+                self.flags.append(("flag", kind))
+            elif kind == "return":
+                raise Unsupported(
+                    "return inside a while loop decided by a value",
+                    span=span_of(self.node, self.frame.file),
+                    hint="break out of the loop and return after it",
+                )
+
+    def extend(self, side: Side) -> bool:
+        """Add what a walk of the body changed; whether anything was new."""
+        before = (len(self.slots), len(self.unbound), len(self.flags))
+        for obj, old, new in side.changed.values():
+            if isinstance(obj, Cell):
+                self.slots.setdefault(("cell", id(obj)), (obj, None))
+            elif isinstance(obj, Frame):
+                self._names(obj, old, new)
+            else:
+                self._container(obj, old, new)
+        self._status(side.status)
+        return (len(self.slots), len(self.unbound), len(self.flags)) != before
+
+    def _names(self, frame: Frame, old: dict[str, Any], new: dict[str, Any]) -> None:
+        for name, value in new.items():
+            if name not in old:
+                if name not in self.unbound:
+                    self.unbound.append(name)
+            elif value is not old[name] and not _same(value, old[name]):
+                if not isinstance(old[name], (Value, bool, int, float, complex)) and not _is_number(old[name]):
+                    self._structure(frame, name, old[name], value)
+                self.slots.setdefault(("name", id(frame), name), (frame, name))
+
+    def _structure(self, frame: Frame, name: str, old: Any, new: Any) -> None:
+        if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
+            return
+        raise Unsupported(
+            f"`{name}` changes from {type(old).__name__} to {type(new).__name__} in a while loop decided by a value",
+            span=span_of(self.node, frame.file),
+            hint="carry arrays and numbers",
+        )
+
+    def _container(self, obj: Any, old: Any, new: Any) -> None:
+        keys = range(len(old)) if isinstance(old, list) else old
+        if len(old) != len(new):
+            raise Unsupported(
+                f"a {type(obj).__name__} grows in a while loop decided by a value: its length would not be known",
+                span=span_of(self.node, self.frame.file),
+                hint="keep a fixed buffer, or a running result",
+            )
+        for k in keys:
+            if old[k] is not new[k]:
+                self.slots.setdefault(("item", id(obj), k), (obj, k))
+
+    def _read(self, slot: Any) -> Any:
+        obj, key = self.slots[slot]
+        if slot[0] == "cell":
+            return obj.atom
+        return obj.locals[key] if slot[0] == "name" else obj[key] if not hasattr(obj, "__dict__") or isinstance(obj, (list, dict)) else vars(obj)[key]
+
+    def _write(self, slot: Any, value: Any) -> None:
+        obj, key = self.slots[slot]
+        session().touch(obj)
+        if slot[0] == "cell":
+            obj.atom = value
+            obj.version += 1
+        elif slot[0] == "name":
+            obj.locals[key] = value
+        elif isinstance(obj, (list, dict)):
+            obj[key] = value
+        else:
+            vars(obj)[key] = value
+
+    def leaves(self) -> list[tuple[Any, Any]]:
+        """(slot, position in a tuple or None) for everything carried."""
+        out: list[tuple[Any, Any]] = []
+        for slot in self.slots:
+            value = self._read(slot)
+            if isinstance(value, tuple):
+                out.extend((slot, k) for k in range(len(value)))
+            else:
+                out.append((slot, None))
+        return out
+
+    def _atom(self, slot: Any, k: Any) -> Atom:
+        value = self._read(slot)
+        return atom_of(value if k is None else value[k])
+
+    def inits(self) -> list[Atom]:
+        return [*(_typed(self._atom(s, k)) for s, k in self.leaves()), *(Const(False) for _ in self.flags)]
+
+    def names(self) -> list[str | None]:
+        return [*(s[2] if s[0] == "name" and k is None else self.slots[s][0].name if s[0] == "cell" else None for s, k in self.leaves()), *("done" for _ in self.flags)]
+
+    def enter(self) -> list[Var]:
+        """Put parameters where the carried values are; the parameters."""
+        inits = self.inits()
+        params = [Var(a.type, n) for a, n in zip(inits, self.names(), strict=True)]
+        self._place(params)
+        for flag, p in zip(self.flags, params[len(params) - len(self.flags) :], strict=True):
+            self.current[flag] = p
+        return params
+
+    def _place(self, atoms: Any) -> None:
+        places = self.leaves()
+        tuples: dict[Any, list[Any]] = {}
+        for (slot, k), atom in zip(places, atoms, strict=False):
+            old = self._read(slot)
+            if slot[0] == "cell":
+                self._write(slot, atom)
+            elif k is None:
+                self._write(slot, _standing_for(atom, old))
+            else:
+                tuples.setdefault(slot, list(old))[k] = _standing_for(atom, old[k])
+        for slot, items in tuples.items():
+            self._write(slot, tuple(items))
+
+    def leave(self, status: Status) -> list[Atom] | None:
+        """The carried values at the end of the body."""
+        try:
+            atoms = [_typed(self._atom(s, k)) for s, k in self.leaves()]
+        except (TypeError, IndexError):
+            return None
+        for _, kind in self.flags:
+            flag = (status or {}).get(kind, (False, None))[0]
+            atoms.append(flag.atom if isinstance(flag, Value) else Const(bool(flag)))
+        return atoms
+
+    def finish(self, outs: tuple[Var, ...]) -> Status:
+        """Put the loop's results where the carried values are."""
+        self._place(outs[: len(outs) - len(self.flags)] if self.flags else outs)
+        for name in self.unbound:
+            session().touch(self.frame)
+            self.frame.locals[name] = Conflict("is bound only inside a while loop that may not run")
+        return None
+
+
+def _typed(atom: Atom) -> Atom:
+    """A Python number that a loop carries has the type of its first value."""
+    return atom
+
+
+def _standing_for(atom: Atom, old: Any) -> Any:
+    if isinstance(old, Array) or (isinstance(old, Value) and not atom.type.scalar):
+        cell = Cell(atom, current())
+        cell.name = atom.name
+        return Array(cell)
+    return Scalar(atom)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Array) and isinstance(b, Array):
+        return a.cell is b.cell and a.path == b.path
+    try:
+        return type(a) is type(b) and not isinstance(a, Value) and bool(a == b)
+    except Exception:  # noqa: BLE001  a comparison of the user's own may raise anything
+        return False
+
+
+def _is_number(x: Any) -> bool:
+    return hasattr(x, "dtype")
+
+
+__all__ = ["Callable", "Loops", "Type", "constant", "restore", "snapshot", "zero"]

@@ -1,0 +1,152 @@
+"""Tracing: a function and the types of its arguments in, a Program out."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.builder import Builder, Value, atom_of, current
+from ..core.program import Atom, Program, Var
+from ..core.trees import Tree, flatten
+from ..core.types import Type
+from ..errors import Span
+from .cells import Array, Cell, Owner, Scalar, wrap
+from .frames import Missing
+from .session import Path, session
+from .walker import Walker
+
+
+@dataclass
+class Traced:
+    """A function's Program: one parameter per traced leaf of its arguments, one result per array in its output.
+
+    ``tree`` is the output's structure and ``leaves`` its leaves: the position of a result, or what is always the same as ``Same``.
+    ``written`` are the parameters that the function wrote, with their new value's position among the results.
+    """
+
+    program: Program
+    tree: Tree
+    leaves: list[Any]
+    written: dict[int, int]
+    span: Span | None
+
+    def types(self) -> list[Any]:
+        """For each leaf of the output its type, or the value that it always is."""
+        return [leaf.value if isinstance(leaf, Same) else self.program.results[leaf].type for leaf in self.leaves]
+
+    def outputs(self, results: Sequence[Any]) -> Any:
+        """The output tree with values for the results."""
+        return self.tree.unflatten([leaf.value if isinstance(leaf, Same) else results[leaf] for leaf in self.leaves])
+
+
+@dataclass
+class Same:
+    """A leaf that does not depend on any array."""
+
+    value: Any
+
+
+@dataclass
+class Argument:
+    """A leaf of the arguments that is traced: its type inside, its name, and whether a vmap maps it (None: no vmap here)."""
+
+    type: Type
+    name: str
+    mapped: bool | None = None
+    outer: Any = None
+
+
+def is_number(x: Any) -> bool:
+    """Whether a leaf is an array or number that can be traced."""
+    return isinstance(x, (Value, np.ndarray, np.generic, int, float, complex)) and not isinstance(x, bool)
+
+
+def type_inside(x: Any) -> Type:
+    """The type of a value as an argument."""
+    return atom_of(x).type
+
+
+def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: str) -> Traced:
+    """Trace ``func(*args, **kwargs)``, where (args, kwargs) is ``tree`` with ``leaves``: an ``Argument`` is traced, anything else static."""
+    builder = Builder(wrap)
+    walker = Walker()
+    s = session()
+    params: list[Var] = []
+    inside: list[Any] = []
+    cells: list[Cell | None] = []
+    with builder.active():
+        for leaf in leaves:
+            if not isinstance(leaf, Argument):
+                inside.append(leaf)
+                continue
+            var = Var(leaf.type, leaf.name or None)
+            params.append(var)
+            inside.append(_standing(var, leaf, builder))
+            cells.append(inside[-1].cell if isinstance(inside[-1], Array) else None)
+            if leaf.mapped:
+                s.mapped[var] = leaf.name
+            elif leaf.outer is not None and isinstance(leaf.outer, Value) and s.depends_on_mapped(leaf.outer.atom):
+                s.mapped[var] = leaf.name
+        args, kwargs = tree.unflatten(inside)
+        for part in (*args, *kwargs.values()):
+            _remember(part)
+        before = [c.atom if c else None for c in cells]
+        output = _call(walker, func, args, kwargs)
+        span = builder.span
+        out_leaves, out_tree = flatten(output)
+        results: list[Atom] = []
+        positions: list[Any] = []
+        for leaf in out_leaves:
+            if isinstance(leaf, Value) or isinstance(leaf, np.ndarray):
+                positions.append(len(results))
+                results.append(atom_of(leaf))
+            else:
+                if type(leaf).__name__ == "Conflict":
+                    raise Missing(f"a returned value {leaf.reason}", span=span)
+                positions.append(Same(leaf))
+        written: dict[int, int] = {}
+        for k, (c, old) in enumerate(zip(cells, before, strict=True)):
+            if c is not None and c.atom is not old:
+                written[k] = len(results)
+                results.append(c.atom)
+    program = Program(tuple(params), tuple(builder.nodes), tuple(results), name)
+    return Traced(program, out_tree, positions, written, span)
+
+
+def _standing(var: Var, leaf: Argument, builder: Builder) -> Any:
+    if leaf.type.scalar:
+        return Scalar(var)
+    owner = Owner("argument", leaf.name, leaf.mapped)
+    if leaf.mapped is None and isinstance(leaf.outer, Array) and leaf.outer.cell.owner.kind != "local":
+        # grad inside vmap: what the vmap says of the argument still holds
+        owner = leaf.outer.cell.owner
+    cell = Cell(var, builder, owner)
+    cell.name = leaf.name if leaf.name.isidentifier() else None
+    return Array(cell)
+
+
+def _remember(x: Any) -> None:
+    """Note the containers of the arguments: storing into them is refused."""
+    if isinstance(x, (list, dict)) :
+        session().remember(x, Path("object", x, None, "an argument"))
+        for v in x.values() if isinstance(x, dict) else x:
+            _remember(v)
+    elif isinstance(x, tuple):
+        for v in x:
+            _remember(v)
+
+
+def _call(walker: Walker, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    target = func
+    if isinstance(target, types.MethodType):
+        session().remember(target.__self__, Path("object", target.__self__, None, "self"))
+    elif not isinstance(target, (types.FunctionType, types.BuiltinFunctionType)) and not hasattr(type(target), "__pergrad_trace__"):
+        session().remember(target, Path("object", target, None, getattr(target, "__name__", type(target).__name__)))
+    return walker.call(func, args, kwargs)
+
+
+__all__ = ["Argument", "Same", "Traced", "current", "is_number", "trace", "type_inside"]

@@ -1,0 +1,619 @@
+"""Walking statements. A function's body runs as Python runs it; a branch or loop decided by a symbolic value becomes part of the Program.
+
+Executing statements is written as generators, so that a user's generator function is one too. The status of a block is None when it runs
+to its end, else what leaves it: ``{"return": (flag, value)}`` and the like, where a flag is True or the symbolic condition.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from ..core.builder import Value, atom_of, call, current
+from ..core.program import Const, Effect
+from ..core.types import Type
+from ..errors import PergradError, Refused, Unsupported, VmapViolation
+from .calls import Calls
+from .cells import Array, Cell, Owner, assign, augmented, wrap
+from .expressions import Expressions, is_symbolic, wrap_known
+from .frames import Frame, Walked, loads
+from .session import NeedsStatic, session
+from .source import FunctionNode, span_of
+from .loops import Loops
+from .staging import Staging, Status
+
+Run = Generator[Any, Any, Status]
+
+_AUGMENTED = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.Div: "divide",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.Pow: "power",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "bitwise_and",
+    ast.BitOr: "bitwise_or",
+    ast.BitXor: "bitwise_xor",
+    ast.LShift: "left_shift",
+    ast.RShift: "right_shift",
+}
+
+_RECURSION = 200
+
+
+class Walker(Expressions, Calls, Loops, Staging):
+    """Walks functions of one trace."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.frames: list[Frame] = []
+
+    def helper(self, name: str) -> str:
+        """The name under which an inlined function's statements are marked; the function itself has none."""
+        if not self.frames:
+            return ""
+        return self.frames[-1].helper or name
+
+    def run(self, node: FunctionNode, frame: Frame) -> Any:
+        """The value of a call whose parameters are bound."""
+        if len(self.frames) > _RECURSION:
+            raise RecursionError("maximum recursion depth exceeded in a compiled function: recursion must end on values known while compiling")
+        if frame.scope.generator:
+            return self.generator(node, frame)
+        builder = current()
+        self.frames.append(frame)
+        try:
+            with builder.stamped(helper=frame.helper):
+                if isinstance(node, ast.Lambda):
+                    return self.eval(node.body, frame)
+                return self.result(_finish(self.block(node.body, frame)), frame)
+        finally:
+            self.frames.pop()
+
+    def generator(self, node: FunctionNode, frame: Frame) -> Generator[Any, Any, Any]:
+        """A generator function's generator: Python's own, over the walk."""
+        assert isinstance(node, ast.FunctionDef)
+        status = yield from self.block(node.body, frame)
+        return self.result(status, frame)
+
+    def result(self, status: Status, frame: Frame) -> Any:
+        """The value returned, once the body's status is known."""
+        if status is None:
+            return None
+        if "raise" in status:
+            return None
+        flag, value = status["return"]
+        if flag is True:
+            return value
+        return self.choose(flag, lambda: value, lambda: None, frame, "a return")
+
+    # blocks
+
+    def block(self, body: list[ast.stmt], frame: Frame) -> Run:
+        """Run statements in order; what a branch may leave behind guards the rest."""
+        for k, statement in enumerate(body):
+            rest = body[k + 1 :]
+            if isinstance(statement, ast.If):
+                status = yield from self.branch(statement, rest, frame)
+                if status is not _CONTINUE:
+                    return status
+                continue
+            frame.live.append(_loads_of(rest))
+            try:
+                status = yield from self.statement(statement, frame)
+            finally:
+                frame.live.pop()
+            if status is not None:
+                return (yield from self.after(status, rest, frame))
+        return None
+
+    def after(self, status: Status, rest: list[ast.stmt], frame: Frame) -> Run:
+        """Go on after a statement that perhaps left the block: the rest runs only where it did not."""
+        assert status is not None
+        kind, (flag, value) = next(iter(status.items()))
+        if flag is True or not rest:
+            return status
+        others = {k: v for k, v in status.items() if k != kind}
+
+        def leave() -> Run:
+            return {kind: (True, value)}
+            yield
+
+        def go_on() -> Run:
+            if others:
+                return (yield from self.after(others, rest, frame))
+            return (yield from self.block(rest, frame))
+
+        return (yield from self.stage_if(flag, leave, go_on, frame, frozenset()))
+
+    def branch(self, node: ast.If, rest: list[ast.stmt], frame: Frame) -> Run:
+        """An if statement. One that is decided while walking is Python's; a symbolic one is staged, and where one side surely leaves the
+        block the other takes the rest of it."""
+        test = self.eval(node.test, frame)
+        if not is_symbolic(test):
+            frame.live.append(_loads_of(rest))
+            try:
+                status = yield from self.block(node.body if _truth(test, self) else node.orelse, frame)
+            finally:
+                frame.live.pop()
+            return _CONTINUE if status is None else (yield from self.after(status, rest, frame))
+        self.at(node.test, frame)
+        test = self.truth(test, "if", "PGR101", node.test, frame)
+        body, orelse, absorbed = node.body, node.orelse, False
+        if _leaves(body):
+            orelse, absorbed = [*orelse, *rest], True
+        elif _leaves(orelse):
+            body, absorbed = [*body, *rest], True
+        live = frozenset() if absorbed else _loads_of(rest)
+        status = yield from self.stage_if(test, lambda: self.block(body, frame), lambda: self.block(orelse, frame), frame, live)
+        if absorbed:
+            return status
+        return _CONTINUE if status is None else (yield from self.after(status, rest, frame))
+
+    def statement(self, node: ast.stmt, frame: Frame) -> Run:
+        method = getattr(self, "run_" + type(node).__name__, None)
+        if method is None:
+            raise Unsupported(f"{type(node).__name__} is not supported", span=span_of(node, frame.file))
+        result = method(node, frame)
+        if isinstance(result, Generator):
+            return (yield from result)
+        return result  # type: ignore[no-any-return]
+
+    # simple statements
+
+    def run_Expr(self, node: ast.Expr, frame: Frame) -> Any:
+        if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
+            return self.yielded(node.value, frame, None)
+        self.eval(node.value, frame)
+        return None
+
+    def yielded(self, node: ast.Yield | ast.YieldFrom, frame: Frame, target: ast.expr | None) -> Run:
+        value = self.eval(node.value, frame) if node.value is not None else None
+        if isinstance(node, ast.YieldFrom):
+            received = yield from self.iterate(value)  # type: ignore[misc]
+        else:
+            received = yield value
+        if target is not None:
+            self.unpack(target, received, frame)
+        return None
+
+    def run_Pass(self, node: ast.Pass, frame: Frame) -> None:
+        return None
+
+    def run_Assign(self, node: ast.Assign, frame: Frame) -> Any:
+        if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
+            return self.yielded(node.value, frame, node.targets[0])
+        value = self.eval(node.value, frame)
+        self.at(node, frame)
+        for target in node.targets:
+            self.unpack(target, value, frame)
+        return None
+
+    def run_AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> None:
+        if node.value is not None:
+            self.unpack(node.target, self.eval(node.value, frame), frame)
+
+    def run_AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
+        target = node.target
+        if isinstance(target, ast.Name):
+            old = frame.lookup(target.id)
+            value = self.eval(node.value, frame)
+            self.at(node, frame)
+            self.bind(target.id, self.augment(node.op, old, value, target.id), frame)
+        elif isinstance(target, ast.Subscript):
+            obj = self.eval(target.value, frame)
+            index = self.eval(target.slice, frame)
+            self.at(target, frame)
+            old = self.item(obj, index)
+            value = self.eval(node.value, frame)
+            self.at(node, frame)
+            self.set_item(obj, index, self.augment(node.op, old, value, ""))
+        elif isinstance(target, ast.Attribute):
+            obj = self.eval(target.value, frame)
+            old = self.attribute(obj, target.attr)
+            value = self.eval(node.value, frame)
+            self.at(node, frame)
+            session().check_object(obj, span_of(node, frame.file).text())
+            self.set_attribute(obj, target.attr, self.augment(node.op, old, value, target.attr))
+
+    def augment(self, op: ast.operator, old: Any, value: Any, name: str) -> Any:
+        """``old op= value``: in place for arrays and lists, a new value for numbers."""
+        if isinstance(old, np.ndarray):
+            old = wrap_known(old)
+        if isinstance(old, Array) and old.ndim + (not old.type.scalar):
+            if old.cell.name is None:
+                old.cell.name = name or None
+            return augmented(old, f"numpy.{_AUGMENTED[type(op)]}", self.lift(value))
+        if isinstance(old, (list, dict, set)):
+            session().check_object(old, current().span.text() if current().span else "")
+            session().touch(old)
+            if isinstance(op, ast.Add) and isinstance(old, list):
+                old.extend(self.iterate(value))
+                return old
+        return self.binary(type(op), old, value)
+
+    def run_Return(self, node: ast.Return, frame: Frame) -> Status:
+        return {"return": (True, None if node.value is None else self.eval(node.value, frame))}
+
+    def run_Break(self, node: ast.Break, frame: Frame) -> Status:
+        return {"break": (True, None)}
+
+    def run_Continue(self, node: ast.Continue, frame: Frame) -> Status:
+        return {"continue": (True, None)}
+
+    def run_Delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                frame.delete(target.id)
+            elif isinstance(target, ast.Subscript):
+                obj = self.eval(target.value, frame)
+                session().check_object(obj, span_of(node, frame.file).text())
+                session().touch(obj)
+                del obj[self.eval(target.slice, frame)]
+            elif isinstance(target, ast.Attribute):
+                obj = self.eval(target.value, frame)
+                session().check_object(obj, span_of(node, frame.file).text())
+                session().touch(obj)
+                delattr(obj, target.attr)
+
+    def run_Global(self, node: ast.Global, frame: Frame) -> None:
+        return None
+
+    run_Nonlocal = run_Global
+
+    def run_Import(self, node: ast.Import, frame: Frame) -> None:
+        for a in node.names:
+            module = importlib.import_module(a.name)
+            self.bind(a.asname or a.name.split(".")[0], module if a.asname else importlib.import_module(a.name.split(".")[0]), frame)
+
+    def run_ImportFrom(self, node: ast.ImportFrom, frame: Frame) -> None:
+        module = importlib.import_module("." * node.level + (node.module or ""), frame.globals.get("__package__"))
+        for a in node.names:
+            self.bind(a.asname or a.name, getattr(module, a.name), frame)
+
+    def run_FunctionDef(self, node: ast.FunctionDef, frame: Frame) -> None:
+        value: Any = self.function(node, frame)
+        for d in reversed(node.decorator_list):
+            value = self.call(self.eval(d, frame), (value,), {})
+        self.bind(node.name, value, frame)
+
+    def run_ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
+        bases = tuple(self.eval(b, frame) for b in node.bases)
+        body = Frame(frame.scope, frame.file, frame.globals, parent=frame, closure=frame.closure, name=node.name, helper=frame.helper)
+        _finish(self.block(node.body, body))
+        kwargs = {k.arg: self.eval(k.value, frame) for k in node.keywords if k.arg}
+        annotations = {s.target.id: self.eval(s.annotation, frame) for s in node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)}
+        namespace = {**body.locals, "__module__": frame.globals.get("__name__", ""), "__annotations__": annotations}
+        value: Any = type(bases[0] if bases else object)(node.name, bases, namespace, **kwargs)
+        for d in reversed(node.decorator_list):
+            value = self.call(self.eval(d, frame), (value,), {})
+        self.bind(node.name, value, frame)
+
+    def run_Assert(self, node: ast.Assert, frame: Frame) -> None:
+        test = self.eval(node.test, frame)
+        if not is_symbolic(test):
+            if not _truth(test, self):
+                raise AssertionError(*([self.eval(node.msg, frame)] if node.msg else []))
+            return
+        self.at(node.test, frame)
+        message = self.eval(node.msg, frame) if node.msg else None
+        test = self.truth(test, "assert", "PGR103", node.test, frame)
+        current().append(Effect(outs=(), kind="assert", args=(atom_of(test),), payload=message, span=span_of(node, frame.file)))
+
+    def run_Raise(self, node: ast.Raise, frame: Frame) -> Status:
+        if node.exc is None:
+            raise Unsupported("a bare raise is not supported here", span=span_of(node, frame.file))
+        error = self.eval(node.exc, frame)
+        error = error() if isinstance(error, type) else error
+        if not session().staged:
+            cause = self.eval(node.cause, frame) if node.cause else None
+            raise error from cause
+        current().append(Effect(outs=(), kind="raise", payload=error, span=span_of(node, frame.file)))
+        return {"raise": (True, None)}
+
+    # binding
+
+    def bind(self, name: str, value: Any, frame: Frame) -> None:
+        """Give a value a name, and what is recorded for it the user's word."""
+        if isinstance(value, np.ndarray):
+            value = wrap_known(value)
+        if isinstance(value, Array):
+            if value.cell.name is None and not value.path:
+                value.cell.name = name
+            atom = value.atom
+        elif isinstance(value, Value):
+            atom = value.atom
+        else:
+            atom = None
+        if atom is not None and atom.name is None and not isinstance(atom, Const):
+            atom.name = name
+        frame.assign(name, value)
+
+    def unpack(self, target: ast.expr, value: Any, frame: Frame) -> None:
+        """Assign to a target of any form."""
+        match target:
+            case ast.Name():
+                self.at(target, frame) if target.id in frame.scope.globals or target.id in frame.scope.nonlocals else None
+                self.bind(target.id, value, frame)
+            case ast.Tuple() | ast.List():
+                self.unpack_sequence(target, value, frame)
+            case ast.Subscript():
+                obj = self.eval(target.value, frame)
+                index = self.eval(target.slice, frame)
+                self.at(target, frame)
+                self.set_item(obj, index, value)
+            case ast.Attribute():
+                obj = self.eval(target.value, frame)
+                self.at(target, frame)
+                session().check_object(obj, span_of(target, frame.file).text())
+                self.set_attribute(obj, target.attr, value)
+            case ast.Starred():
+                self.unpack(target.value, list(self.iterate(value)), frame)
+            case _:
+                raise Unsupported(f"assignment to {type(target).__name__}", span=span_of(target, frame.file))
+
+    def unpack_sequence(self, target: ast.Tuple | ast.List, value: Any, frame: Frame) -> None:
+        items = list(self.iterate(value))
+        star = next((k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
+        n = len(target.elts)
+        if star is None:
+            if len(items) != n:
+                few = len(items) < n
+                raise ValueError(f"not enough values to unpack (expected {n}, got {len(items)})" if few else f"too many values to unpack (expected {n})")
+            parts: list[Any] = items
+        else:
+            tail = n - star - 1
+            if len(items) < n - 1:
+                raise ValueError(f"not enough values to unpack (expected at least {n - 1}, got {len(items)})")
+            parts = [*items[:star], items[star : len(items) - tail], *items[len(items) - tail :]]
+        for t, v in zip(target.elts, parts, strict=True):
+            self.unpack(t.value if isinstance(t, ast.Starred) else t, v, frame)
+
+    def set_item(self, obj: Any, index: Any, value: Any) -> None:
+        """``obj[index] = value``."""
+        if isinstance(obj, Array):
+            assign(obj, self.lift(index) if not isinstance(index, slice) else index, self.lift(value))
+            return
+        if isinstance(obj, Value):
+            raise TypeError(f"'numpy.{obj.dtype.name}' object does not support item assignment")
+        if isinstance(obj, np.ndarray):
+            raise Refused("an array made outside the walk is written", code="PGR602", span=current().span, hint="copy it inside the function first")
+        session().check_object(obj, current().span.text() if current().span else "")
+        method = getattr(type(obj), "__setitem__", None)
+        if method is not None and self.walks(method):
+            self.call(method, (obj, index, value), {})
+            return
+        session().touch(obj)
+        obj[index] = value
+
+    def set_attribute(self, obj: Any, name: str, value: Any) -> None:
+        session().check_object(obj, f"{type(obj).__name__}.{name}")
+        if isinstance(obj, Array) and name == "shape":
+            raise Unsupported("assignment to .shape: use reshape", span=current().span)
+        found = next((vars(k)[name] for k in type(obj).__mro__ if name in vars(k)), None)
+        if isinstance(found, property) and found.fset is not None and self.walks(found.fset):
+            self.call(found.fset, (obj, value), {})
+            return
+        session().touch(obj)
+        setattr(obj, name, value)
+
+    # with, try, match
+
+    def run_With(self, node: ast.With, frame: Frame) -> Run:
+        return (yield from self.with_items(list(node.items), node.body, frame))
+
+    def with_items(self, items: list[ast.withitem], body: list[ast.stmt], frame: Frame) -> Run:
+        if not items:
+            return (yield from self.block(body, frame))
+        manager = self.eval(items[0].context_expr, frame)
+        enter, leave = type(manager).__enter__, type(manager).__exit__
+        entered = self.call(enter, (manager,), {}) if self.walks(enter) else enter(manager)
+        if items[0].optional_vars is not None:
+            self.unpack(items[0].optional_vars, entered, frame)
+        try:
+            status = yield from self.with_items(items[1:], body, frame)
+        except (PergradError, NeedsStatic, GeneratorExit):
+            leave(manager, None, None, None) if not self.walks(leave) else None
+            raise
+        except BaseException as error:
+            swallowed = self.call(leave, (manager, type(error), error, error.__traceback__), {}) if self.walks(leave) else leave(manager, type(error), error, error.__traceback__)
+            if not swallowed:
+                raise
+            return None
+        if self.walks(leave):
+            self.call(leave, (manager, None, None, None), {})
+        else:
+            leave(manager, None, None, None)
+        return status
+
+    def run_Try(self, node: ast.Try, frame: Frame) -> Run:
+        """try runs as Python runs it; an op that may fail only at run time inside it is refused."""
+        before = len(current().nodes)
+        try:
+            status = yield from self.block(node.body, frame)
+            self.check_try(node, before, frame)
+            if status is None and node.orelse:
+                status = yield from self.block(node.orelse, frame)
+        except (PergradError, NeedsStatic, GeneratorExit):
+            raise
+        except Exception as error:
+            handler = self.handler(node, error, frame)
+            if handler is None:
+                if node.finalbody:
+                    yield from self.block(node.finalbody, frame)
+                raise
+            if handler.name:
+                frame.assign(handler.name, error)
+            status = yield from self.block(handler.body, frame)
+        if node.finalbody:
+            final = yield from self.block(node.finalbody, frame)
+            status = final if final is not None else status
+        return status
+
+    def handler(self, node: ast.Try, error: Exception, frame: Frame) -> ast.ExceptHandler | None:
+        for h in node.handlers:
+            kinds = Exception if h.type is None else self.eval(h.type, frame)
+            if isinstance(error, kinds):
+                return h
+        return None
+
+    def check_try(self, node: ast.Try, before: int, frame: Frame) -> None:
+        failing = [n for n in current().nodes[before:] if getattr(n, "op", "").startswith("numpy.linalg.") or (isinstance(n, Effect) and n.kind in ("raise", "assert"))]
+        numerical = {"LinAlgError", "FloatingPointError", "ZeroDivisionError", "ArithmeticError", "Exception", "AssertionError"}
+        for h in node.handlers:
+            names = {n.attr if isinstance(n, ast.Attribute) else n.id for n in ast.walk(h.type) if isinstance(n, (ast.Name, ast.Attribute))} if h.type else {"Exception"}
+            if failing and names & numerical:
+                batched = session().vmaps > 0
+                raise (VmapViolation if batched else Unsupported)(
+                    "data-dependent control flow: `except` for a failure that only happens at run time",
+                    code="PGR108" if batched else "PGR701",
+                    span=span_of(h, frame.file),
+                    hint="test for the failure with np.where, or catch it outside the compiled function",
+                )
+
+    def run_Match(self, node: ast.Match, frame: Frame) -> Run:
+        subject = self.eval(node.subject, frame)
+        return (yield from self.cases(node, subject, node.cases, frame))
+
+    def cases(self, node: ast.Match, subject: Any, cases: list[ast.match_case], frame: Frame) -> Run:
+        if not cases:
+            return None
+        case, rest = cases[0], cases[1:]
+        test = self.matches(case.pattern, subject, frame)
+        if test is not False and case.guard is not None and not is_symbolic(test):
+            test = self.eval(case.guard, frame)
+        if is_symbolic(test):
+            self.at(node.subject, frame)
+            test = self.truth(test, "match", "PGR101", node.subject, frame)
+            live = frame.live[-1] if frame.live else frozenset()
+            return (yield from self.stage_if(test, lambda: self.block(case.body, frame), lambda: self.cases(node, subject, rest, frame), frame, live))
+        if test:
+            return (yield from self.block(case.body, frame))
+        return (yield from self.cases(node, subject, rest, frame))
+
+    def matches(self, pattern: ast.pattern, subject: Any, frame: Frame) -> Any:
+        """Whether a pattern matches; binds its names."""
+        match pattern:
+            case ast.MatchAs(pattern=None):
+                if pattern.name:
+                    self.bind(pattern.name, subject, frame)
+                return True
+            case ast.MatchAs():
+                hit = self.matches(pattern.pattern, subject, frame)  # type: ignore[arg-type]
+                if hit is not False and pattern.name:
+                    self.bind(pattern.name, subject, frame)
+                return hit
+            case ast.MatchValue():
+                value = self.eval(pattern.value, frame)
+                return subject == value if not isinstance(value, str) or not isinstance(subject, Value) else False
+            case ast.MatchSingleton():
+                return subject is pattern.value
+            case ast.MatchOr():
+                for p in pattern.patterns:
+                    hit = self.matches(p, subject, frame)
+                    if hit is not False:
+                        return hit
+                return False
+            case ast.MatchSequence():
+                return self.match_sequence(pattern, subject, frame)
+            case ast.MatchMapping():
+                if not isinstance(subject, dict):
+                    return False
+                keys = [self.eval(k, frame) for k in pattern.keys]
+                contents = self.mapping(subject)
+                if any(k not in contents for k in keys):
+                    return False
+                if pattern.rest:
+                    self.bind(pattern.rest, {k: v for k, v in contents.items() if k not in keys}, frame)
+                return all(self.matches(p, contents[k], frame) for p, k in zip(pattern.patterns, keys, strict=True))
+            case ast.MatchClass():
+                cls = self.eval(pattern.cls, frame)
+                if not self.call(isinstance, (subject, cls), {}):
+                    return False
+                names = [*getattr(cls, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs]
+                if cls in (int, float, str, bool, tuple, list, dict, set, bytes) and pattern.patterns:
+                    return self.matches(pattern.patterns[0], subject, frame)
+                return all(self.matches(p, self.attribute(subject, n), frame) for p, n in zip([*pattern.patterns, *pattern.kwd_patterns], names, strict=True))
+        raise Unsupported("this pattern is not supported", span=span_of(pattern, frame.file))
+
+    def match_sequence(self, pattern: ast.MatchSequence, subject: Any, frame: Frame) -> bool:
+        if not isinstance(subject, (list, tuple)):
+            return False
+        items = list(self.iterate(subject))
+        star = next((k for k, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)), None)
+        if star is None:
+            return len(items) == len(pattern.patterns) and all(self.matches(p, v, frame) for p, v in zip(pattern.patterns, items, strict=True))
+        tail = len(pattern.patterns) - star - 1
+        if len(items) < star + tail:
+            return False
+        starred = pattern.patterns[star]
+        if isinstance(starred, ast.MatchStar) and starred.name:
+            self.bind(starred.name, items[star : len(items) - tail], frame)
+        pairs = [*zip(pattern.patterns[:star], items), *zip(pattern.patterns[star + 1 :], items[len(items) - tail :])]
+        return all(self.matches(p, v, frame) for p, v in pairs)
+
+    # what decides
+
+    def truth(self, test: Value, word: str, code: str, node: ast.AST | None, frame: Frame | None) -> Value:
+        """The truth value of a symbolic number: marked, so that batching refuses it with its own code."""
+        t = test.type
+        if t.size != 1:
+            raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+        if node is not None and frame is not None:
+            self.at(node, frame)
+        return call("pergrad.truth", test, word=word, code=code)
+
+    def refuse_batched(self, value: Value, code: str, what: str, node: ast.AST | None, frame: Frame | None) -> None:
+        if node is not None and frame is not None:
+            self.at(node, frame)
+        span = current().span
+        text = span.text() if span else ""
+        raise VmapViolation(
+            f"data-dependent control flow: {what} is decided by `{text}`, which differs between samples",
+            code=code,
+            span=span,
+            hint="np.where over a fixed range, e.g. np.where(np.arange(k) < n, x, 0.0)",
+            trail=session().trail(value.atom),
+        )
+
+
+_CONTINUE: Any = object()
+
+
+def _finish(run: Run) -> Status:
+    """Run a block that does not yield."""
+    try:
+        while True:
+            next(run)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+def _loads_of(statements: list[ast.stmt]) -> frozenset[str]:
+    return frozenset().union(*(loads(s) for s in statements)) if statements else frozenset()
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block surely leaves what is around it."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+        return True
+    return isinstance(last, ast.If) and _leaves(last.body) and _leaves(last.orelse)
+
+
+def _truth(value: Any, walker: Walker) -> bool:
+    method = getattr(type(value), "__bool__", None)
+    if method is not None and walker.walks(method):
+        return bool(walker.call(method, (value,), {}))
+    return bool(value)
+
+
+__all__ = ["Cell", "Owner", "Type", "Walked", "Walker", "wrap"]
