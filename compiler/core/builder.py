@@ -75,6 +75,10 @@ class Builder:
 
         Errors: NumPy's own (ValueError, TypeError, AxisError) when types do not fit, as the call on arrays would raise.
         """
+        if entry.view is not None and len(operands) == 1 and isinstance(operands[0], Value):
+            viewed = operands[0].viewed(entry, params)
+            if viewed is not None:
+                return viewed
         args = tuple(atom_of(x) for x in operands)
         if entry.infer is None:
             raise Unsupported(f"{entry.name} has no rule", code="PGR702", span=self.span, hint=entry.hint)
@@ -325,6 +329,10 @@ class Value:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self._concrete("np.array()"), dtype=dtype)
 
+    def viewed(self, entry: table.Op, params: dict[str, Any]) -> Any:
+        """The result of a view op that shares this value's memory; None for values without memory of their own."""
+        return None
+
     def item(self) -> Any:
         return self._concrete(".item()").item()
 
@@ -335,7 +343,7 @@ class Value:
         raise Unsupported(f"{wanted} of an array's value is not known while compiling", span=current().span)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        kwargs = {k: v for k, v in kwargs.items() if v is not None}
+        kwargs = {k: v for k, v in kwargs.items() if v is not None or k == "axis"}
         if "out" in kwargs and isinstance(kwargs["out"], tuple):
             kwargs["out"] = kwargs["out"][0]
         if method == "__call__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import shape_text
+from .families import cast, common_dtype, shape_text
 from .select import dtype_text
 from .table import op
 
@@ -210,8 +210,11 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
             **({} if endpoint else {"endpoint": False}),
         )
         return (y, (stop - start) / (num - endpoint)) if retstep else y
+    dtype_of_steps = common_dtype(start, stop, 1.0)
+    start, stop = cast(start, dtype_of_steps), cast(stop, dtype_of_steps)
     step = (stop - start) / max(num - endpoint, 1)
-    offset = recorded.reshape(recorded.astype(recorded.arange(num), np.float64), (num,) + (1,) * len(getattr(step, "shape", ())))
+    offset = constant(np.arange(num, dtype=dtype_of_steps), "arange", num, dtype=dtype_of_steps)
+    offset = recorded.reshape(offset, (num,) + (1,) * len(step.shape)) if step.shape else offset
     y = start + offset * step
     y = recorded.moveaxis(y, 0, axis) if axis else y
     y = y if dtype is None else recorded.astype(y, dtype)

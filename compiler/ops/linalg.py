@@ -214,8 +214,7 @@ def _solve_vjp(d: Derivative, i: int) -> Any:
 
 
 def _solve_jvp(d: Derivative) -> Any:
-    a, b = d.x
-    da, db = d.dx
+    a, (da, db) = d.x[0], d.dx
     right = db
     if da is not None:
         vector = _is_vector(d.x)
@@ -440,8 +439,8 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         mode = "reduced"
     if mode not in ("reduced", "r"):
         refuse("numpy.linalg.qr", f"mode={mode!r}, mode", "mode='reduced'")
-    q, r = y = _named("qr", "QRResult")(a)
-    return np.copy(r) if mode == "r" else y
+    y = _named("qr", "QRResult")(a)
+    return np.copy(y.R) if mode == "r" else y
 
 
 amend("numpy.linalg.qr", infer=_qr_type, vjp=_qr_vjp, jvp=_qr_jvp, batch=same_batch, emit=lambda types, params, out: "np.linalg.qr(_0)")
