@@ -148,13 +148,14 @@ class Batch:
             if self.mapped(a):
                 self.mark([p], a)  # type: ignore[arg-type]
         while True:
+            before = sum(self.mapped(p) for p in carries)
             self.spread(node.body)
             self.spread_condition(node, carries)
-            new = [(p, r) for p, r in zip(carries, node.body.results) if self.mapped(r) and not self.mapped(p)]
-            if not new:
+            for p, r in zip(carries, node.body.results):
+                if self.mapped(r):
+                    self.mark([p], r)  # type: ignore[arg-type]
+            if sum(self.mapped(p) for p in carries) == before:
                 break
-            for p, r in new:
-                self.mark([p], r)  # type: ignore[arg-type]
         for v, p, r in zip(node.outs, [*carries, *node.body.results[len(carries) :]], node.body.results):
             if self.mapped(p):
                 self.mark([v], p)  # type: ignore[arg-type]
@@ -304,6 +305,10 @@ class Batch:
             shape = (self.size, *v.type.shape) if k < n else (v.type.shape[0], self.size, *v.type.shape[1:])
             outs.append(Var(Type(v.type.dtype, shape), v.name, v.span))
         self.builder.append(replace(new, outs=tuple(outs)))
+        self.take(node, outs, n, m)
+
+    def take(self, node: For | While, outs: Sequence[Var], n: int, m: int) -> None:
+        """Let a batched loop's outs stand for those of ``node``; those from ``n`` to ``m`` are stacked."""
         for k, (v, o) in enumerate(zip(node.outs, outs)):
             if v is o:
                 continue
