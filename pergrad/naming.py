@@ -65,11 +65,11 @@ def is_array(value: Any) -> bool:
 
 
 def weak_kind(value: Any) -> str | None:
-    """The dtype kind ("b", "i", "f", "c") of a Python number, also of a symbolic one, else None."""
+    """The dtype kind ("b", "i", "f", "c") of a Python number, also of a symbolic one or a type, else None."""
     for cls, kind in ((bool, "b"), (int, "i"), (float, "f"), (complex, "c")):
         if isinstance(value, cls) and not isinstance(value, np.generic):
             return kind
-    type_ = getattr(value, "type", None)
+    type_ = value if isinstance(value, Type) else getattr(value, "type", None)
     return type_.dtype.kind if isinstance(type_, Type) and type_.weak else None
 
 

@@ -6,9 +6,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from pergrad.arguments import check_scalar_output
 from pergrad.compiler.core.trees import flatten
-from pergrad.compiler.core.types import Size
+from pergrad.compiler.core.types import Size, Type
 from pergrad.dims import map_spec, mapped_size, out_spec, spread_in_dims
+from pergrad.naming import describe
 from pergrad.shapes import ShapeDtype
 
 X, Y, V = np.ones((3, 4)), np.ones((3, 5)), np.ones(3)
@@ -104,3 +106,13 @@ def test_out_dims(out_dims, result, batched, dims):
     outs, tree = flatten(result)
     batched = batched if isinstance(batched, tuple) else (batched,) * len(outs)
     assert out_spec(f, out_dims, tree, outs, batched) == dims
+
+
+def test_types_stand_for_values():
+    number, array = Type(np.dtype(float), (), weak=True, scalar=True), Type(np.dtype("f4"), (3,))
+    outs, tree = flatten((number, array))
+    assert out_spec(f, (0, -1), tree, outs, [True, True]) == (0, 1)
+    assert describe(number) == "a Python float" and describe(array) == "an array of shape (3,) and dtype float32"
+    with pytest.raises(ValueError, match="must return a scalar"):
+        check_scalar_output(f, array)
+    check_scalar_output(f, number)
