@@ -17,6 +17,7 @@ import numpy as np
 import optree
 
 _NAMESPACE = "pergrad"
+_OURS = "pergrad."
 _order = optree.dict_insertion_ordered(True, namespace=_NAMESPACE)
 _order.__enter__()  # for the life of the process; the name keeps it from being closed
 _lock = threading.Lock()
@@ -248,8 +249,10 @@ def _register(leaves: Sequence[Any]) -> bool:
 
 
 def _is_dataclass(cls: type) -> bool:
-    # What answers for an array is a value, however it is written.
-    return hasattr(cls, "__dataclass_fields__") and not hasattr(cls, "__array_ufunc__") and not hasattr(cls, "__array_function__")
+    # What answers for an array is a value, however it is written; so are classes of our own, such as the type of an array.
+    if not hasattr(cls, "__dataclass_fields__") or cls.__module__.startswith(_OURS):
+        return False
+    return not hasattr(cls, "__array_ufunc__") and not hasattr(cls, "__array_function__")
 
 
 def _register_dataclass(cls: type) -> None:
