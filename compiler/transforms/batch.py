@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..core.builder import Builder, atom_of, call, recorded
 from ..core.program import Apply, Atom, Block, Effect, For, If, Node, Program, Var, While, blocks_of, reads, walk
@@ -84,17 +84,17 @@ class Batch:
         """A per-sample type with the batch in front."""
         return Type(t.dtype, (self.size, *t.shape))
 
-    def mapped(self, a: Atom) -> bool:
+    def mapped(self, a: Any) -> TypeGuard[Var]:
         return a in self.depends
 
     def value(self, a: Atom) -> Any:
         """What stands for an atom in the batched program: with the batch in front if it is mapped."""
-        return self.env[a] if self.mapped(a) else self.builder.wrap(a)  # type: ignore[index]
+        return self.env[a] if self.mapped(a) else self.builder.wrap(a)
 
     def full(self, a: Atom) -> Any:
         """An atom with the batch in front, whether it is mapped or not."""
         if self.mapped(a):
-            return self.env[a]  # type: ignore[index]
+            return self.env[a]
         x = self.builder.wrap(a)
         x = recorded.broadcast_to(x, (self.size, *a.type.shape))
         return x if x.dtype == a.type.dtype else recorded.astype(x, a.type.dtype)
@@ -117,7 +117,7 @@ class Batch:
                     self.spread_loop(node)
 
     def source(self, atoms: Sequence[Atom]) -> Var | None:
-        return next((a for a in atoms if a in self.depends), None)  # type: ignore[return-value]
+        return next((a for a in atoms if self.mapped(a)), None)
 
     def mark(self, variables: Sequence[Var], source: Var) -> None:
         for v in variables:
@@ -135,32 +135,31 @@ class Batch:
 
     def spread_branches(self, node: If) -> None:
         if self.mapped(node.pred):
-            self.mark(node.outs, node.pred)  # type: ignore[arg-type]
+            self.mark(node.outs, node.pred)
         for block in (node.then, node.orelse):
             self.spread(block)
             for v, r in zip(node.outs, block.results):
                 if self.mapped(r):
-                    self.mark([v], r)  # type: ignore[arg-type]
+                    self.mark([v], r)
 
     def spread_loop(self, node: For | While) -> None:
         _, carries, slices, xs = loop_parts(node)
         for p, a in zip((*carries, *slices), (*node.inits, *xs)):
             if self.mapped(a):
-                self.mark([p], a)  # type: ignore[arg-type]
+                self.mark([p], a)
         while True:
             before = sum(self.mapped(p) for p in carries)
             self.spread(node.body)
             self.spread_condition(node, carries)
             for p, r in zip(carries, node.body.results):
                 if self.mapped(r):
-                    self.mark([p], r)  # type: ignore[arg-type]
+                    self.mark([p], r)
             if sum(self.mapped(p) for p in carries) == before:
                 break
-        for v, p, r in zip(node.outs, [*carries, *node.body.results[len(carries) :]], node.body.results):
-            if self.mapped(p):
-                self.mark([v], p)  # type: ignore[arg-type]
-            elif self.mapped(r):
-                self.mark([v], r)  # type: ignore[arg-type]
+        results = node.body.results
+        for v, a in zip(node.outs, (*carries, *results[len(carries) :])):
+            if self.mapped(a):
+                self.mark([v], a)
 
     def spread_condition(self, node: For | While, carries: Sequence[Var]) -> None:
         """The test of a while sees the same carries."""
@@ -237,7 +236,7 @@ class Batch:
     def branch(self, node: If) -> None:
         if self.mapped(node.pred):
             hint = "np.where(condition, a, b) computes both and selects; or control_flow='mask'"
-            self.errors.append(self.violation("PGR101", node.span, node.pred, "if", hint))  # type: ignore[arg-type]
+            self.errors.append(self.violation("PGR101", node.span, node.pred, "if", hint))
             for block in (node.then, node.orelse):
                 with self.builder.block():
                     self.body(block)
@@ -323,7 +322,7 @@ class Batch:
     def while_loop(self, node: While) -> None:
         if self.mapped(node.cond.results[0]):
             hint = "loop a number of times that is the same for all and select with np.where; or control_flow='mask'"
-            self.errors.append(self.violation("PGR102", node.span, node.cond.results[0], "while", hint))  # type: ignore[arg-type]
+            self.errors.append(self.violation("PGR102", node.span, node.cond.results[0], "while", hint))
             self.give_up(node)
             return
         if not any(self.mapped(v) for v in (*node.outs, *node.body.params)):

@@ -148,7 +148,7 @@ class Push:
             raise Unsupported(f"{name} has no derivative", code="PGR702", span=node.span, hint=entry.hint)
         if any(a.type.dtype.kind == "c" for a in (*node.args, *node.outs)):
             raise Unsupported("the derivative of a complex value has no rule", code="PGR702", span=node.span)
-        wide = entry.family == "elementwise"
+        wide = entry.family == "elementwise" and len(node.outs) == 1
         if not wide or entry.jvp is None:
             dx = [None if t is None else whole(t, a.type) for t, a in zip(dx, node.args)]
         wrap = self.builder.wrap

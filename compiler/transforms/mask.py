@@ -69,8 +69,8 @@ class Mask(Batch):
     def reason(self, node: For | While) -> Var | None:
         """The variable because of which a loop is masked."""
         test = node.length if isinstance(node, For) else node.cond.results[0]
-        if self.mapped(test):  # type: ignore[arg-type]
-            return test  # type: ignore[return-value]
+        if self.mapped(test):
+            return test
         if isinstance(node, While) and (self.under or self.lanes):
             return next(iter(self.depends))
         return None
@@ -163,8 +163,8 @@ class Mask(Batch):
                         args[first + item.k] = atom_of(recorded.minimum(recorded.maximum(self.builder.wrap(a), -n), n - 1))
                     for m in nodes:
                         assert isinstance(m, Apply)
-                        if self.source(m.args):
-                            self.mark(m.outs, self.source(m.args))  # type: ignore[arg-type]
+                        if self.mapped(a):
+                            self.mark(m.outs, a)
                         super().apply(m)
             axis += item is not None
         return replace(node, args=tuple(args))
@@ -217,14 +217,14 @@ class Mask(Batch):
             return
         index, carries, _, xs = loop_parts(node)
         n = node.carried
-        count = self.value(node.length)  # type: ignore[arg-type]
-        length = self.trips.get(node.length)  # type: ignore[call-overload]
+        assert index is not None and isinstance(node.length, Var)
+        count = self.value(node.length)
+        length = self.trips.get(node.length)
         if length is None:
             length = call("pergrad.most", count)
         inits = tuple(atom_of(self.full(a) if self.mapped(p) else self.value(a)) for a, p in zip(node.inits, carries))
         sliced = tuple(atom_of(self.loop_first(a)) for a in xs)
         params = tuple(self.rebound(p) for p in node.body.params)
-        assert index is not None
         with self.builder.block() as body, self.silent(node.body):
             lane = self.builder.wrap(index) < count
             with self.masked(lane):

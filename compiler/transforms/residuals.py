@@ -102,8 +102,8 @@ def split_loop(node: For | While, inner: Sequence[Node], second: Block) -> tuple
     stacked = dict(zip(node.body.results[node.carried :], node.outs[node.carried :]))
     again = _recomputed(inner, reads, inside, {*slices, *([index] if index else [])})
     reads = list(dict.fromkeys([*reads, *(a for n in again for a in n.args if isinstance(a, Var) and a in inside)]))
-    computed = {v for n in again for v in n.outs}
-    mapping: dict[Var, Atom] = {v: Var(v.type, v.name, v.span) for v in computed}
+    computed = {v: Var(v.type, v.name, v.span) for n in again for v in n.outs}
+    mapping: dict[Var, Atom] = {**computed}
     if index:
         mapping[index] = second.params[0]
     extra: list[Var] = []
@@ -125,7 +125,7 @@ def split_loop(node: For | While, inner: Sequence[Node], second: Block) -> tuple
         taped.append(v)
         outs.append(Var(stacked_type(v.type, length), f"{v.name}_tape" if v.name else None, v.span))
         whole.append(outs[-1])
-    before = [replace(n, outs=tuple(mapping[v] for v in n.outs), section=current().section) for n in again]
+    before = [replace(n, outs=tuple(computed[v] for v in n.outs), section=current().section) for n in again]
     second = renamed(second, mapping, extra, before)
     body = Block(params, tuple(inner), (*node.body.results, *taped))
     if isinstance(node, While):
@@ -146,7 +146,8 @@ def split_branches(node: If, inner: Sequence[Sequence[Node]], seconds: Sequence[
         reads = [v for v in free_vars(second) if v in inside]
         returned = dict(zip(results[which], node.outs))
         again = _recomputed(inner[which], reads, inside, set())
-        mapping: dict[Var, Atom] = {v: Var(v.type, v.name, v.span) for n in again for v in n.outs}
+        computed = {v: Var(v.type, v.name, v.span) for n in again for v in n.outs}
+        mapping: dict[Var, Atom] = {**computed}
         for v in reads:
             if v in mapping:
                 continue
@@ -159,7 +160,7 @@ def split_branches(node: If, inner: Sequence[Sequence[Node]], seconds: Sequence[
             with current().block() as made:
                 results[1 - which].append(placeholder(v.type))
             bodies[1 - which].extend(made)
-        before = [replace(n, outs=tuple(mapping[v] for v in n.outs), section=current().section) for n in again]
+        before = [replace(n, outs=tuple(computed[v] for v in n.outs), section=current().section) for n in again]
         blocks.append(renamed(second, mapping, (), before))
     then, orelse = (Block((), tuple(b), tuple(r)) for b, r in zip(bodies, results))
     return replace(node, then=then, orelse=orelse, outs=tuple(outs)), blocks

@@ -143,18 +143,15 @@ class Sweep:
                 self.label(v, ct)
         with self.builder.stamped(span=node.span, helper=node.helper):
             wrap = self.builder.wrap
-            wide = entry.family == "elementwise"
+            wide = entry.family == "elementwise" and len(cts) == 1
             x, y = tuple(wrap(a) for a in node.args), tuple(wrap(v) for v in node.outs)
-            if wide:
-                ct: Any = cts[0]
-            else:
-                full = tuple(self.filled(ct, v.type) for v, ct in zip(node.outs, cts))
-                ct = full if len(full) > 1 else full[0]
-            d = Derivative(entry, x, y if len(y) > 1 else y[0], node.params, ct)
+            if not wide:
+                cts = [self.filled(ct, v.type) for v, ct in zip(node.outs, cts)]
+            d = Derivative(entry, x, y if len(y) > 1 else y[0], node.params, tuple(cts) if len(cts) > 1 else cts[0])
             for i in targets:
                 part = entry.vjp(d, i)
                 if part is not None:
-                    self.add(node.args[i], part, node.outs[0].type.shape if wide else None)
+                    self.add(node.args[i], part, node.outs[0].type.shape if entry.family == "elementwise" else None)
 
     def add(self, target: Atom, part: Any, shape: Shape | None = None) -> None:
         """Accumulate into the cotangent of ``target``; ``shape`` is that of the result which an operand was broadcast to."""
