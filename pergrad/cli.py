@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 FORMATS = ("full", "concise", "json", "sarif", "github")
 
 
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="pergrad", description="Per-sample gradients for NumPy, and a linter for mapped functions.")
-    top.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+def formatter(prog: str) -> argparse.HelpFormatter:
+    # A width that is given spares argparse the import of shutil.
+    return argparse.HelpFormatter(prog, width=int(os.environ.get("COLUMNS") or 100))
 
-    lint = commands.add_parser("lint", help="find what mapped functions may not do, without running anything")
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="pergrad", description="Per-sample gradients for NumPy, and a linter for mapped functions.", formatter_class=formatter
+    )
+    top.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = top.add_subparsers(prog="pergrad", dest="command", metavar="COMMAND")
+
+    lint = commands.add_parser("lint", help="find what mapped functions may not do, without running anything", formatter_class=formatter)
     lint.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - reads standard input (default: the current folder)")
     lint.add_argument("--output-format", choices=FORMATS, default="full", metavar="FORMAT", help="full, concise, json, sarif or github")
     lint.add_argument("--output-file", metavar="FILE", help="write the report to a file")
@@ -43,13 +50,13 @@ def parser() -> argparse.ArgumentParser:
     lint.add_argument("--stdin-filename", metavar="FILE", default="<stdin>", help="the name of what is read from standard input")
     lint.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours of the full format")
 
-    explain = commands.add_parser("explain", help="what a rule means, why, a bad and a good example")
+    explain = commands.add_parser("explain", help="what a rule means, why, a bad and a good example", formatter_class=formatter)
     explain.add_argument("rule", metavar="RULE", help="a code or a name, such as PGR101")
 
-    rules = commands.add_parser("rules", help="the table of rules")
+    rules = commands.add_parser("rules", help="the table of rules", formatter_class=formatter)
     rules.add_argument("--markdown", action="store_true", help="as a page of documentation")
 
-    show = commands.add_parser("show", help="the emitted source of a function (imports its module)")
+    show = commands.add_parser("show", help="the emitted source of a function (imports its module)", formatter_class=formatter)
     show.add_argument("target", metavar="MODULE:FUNC")
     show.add_argument("--arg", action="append", default=[], metavar="SPEC", help="an argument, such as 'f8[64,10]' or 'f4[]'")
     return top

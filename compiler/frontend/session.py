@@ -78,6 +78,8 @@ class Guard:
             now = self.path.get()
         except Exception:  # noqa: BLE001  a capture that cannot be read any more has changed
             return False
+        if isinstance(self.value, np.ndarray):
+            return isinstance(now, np.ndarray) and now.dtype == self.value.dtype and np.array_equal(now, self.value)
         if now is self.value:
             return True
         return self.equal and type(now) is type(self.value) and bool(now == self.value)
@@ -101,6 +103,8 @@ class Session:
     _journals: list[dict[Any, Any]] = field(default_factory=list)
     mapped: dict[Var, str] = field(default_factory=dict)
     vmaps: int = 0
+    stages: list[tuple[str, Any]] = field(default_factory=list)
+    outer: dict[Var, Atom] = field(default_factory=dict)
     staged: int = 0
 
     # captures
@@ -126,7 +130,7 @@ class Session:
     def _hidden(self, path: Path, value: np.ndarray[Any, Any]) -> Any:
         key = self._key(path)
         if ("static", key) in self.statics:
-            self._guard(path, value, equal=False)
+            self._guard(path, value.copy(), equal=True)
             from .cells import wrap
 
             return wrap(Const(np.array(value)))
@@ -257,7 +261,8 @@ class Session:
     def needs_value(self, value: Value, wanted: str) -> Any:
         """Python needs this value: it becomes known if it depends on scalar arguments or small captured arrays alone."""
         sources = self.sources(value.atom)
-        if sources and all(v in self.scalars or self._capture_key(v) for v in sources):
+        sources = [v for v in sources if v not in self.mapped]
+        if sources and not self.depends_on_mapped(value.atom) and all(v in self.scalars or self._capture_key(v) for v in sources):
             raise NeedsStatic(frozenset(self.scalars.get(v) or ("static", self._capture_key(v)) for v in sources), wanted)
         span = current().span
         text = span.text() if span else ""
@@ -290,7 +295,9 @@ class Session:
                 continue
             seen.add(a)
             node = producers.get(a)
-            if node is None:
+            if node is None and a in self.outer and a not in self.mapped:
+                stack.append(self.outer[a])
+            elif node is None:
                 found[a] = None
             else:
                 stack.extend(node_vars(node))

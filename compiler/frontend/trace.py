@@ -83,8 +83,10 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
             if not isinstance(leaf, Argument):
                 inside.append(leaf)
                 continue
-            var = Var(leaf.type, leaf.name or None)
+            var = Var(leaf.type, identifier(leaf.name))
             params.append(var)
+            if isinstance(leaf.outer, Value):
+                s.outer[var] = leaf.outer.atom
             inside.append(_standing(var, leaf, builder))
             cells.append(inside[-1].cell if isinstance(inside[-1], Array) else None)
             if leaf.mapped:
@@ -117,6 +119,12 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
     return Traced(program, out_tree, positions, written, span)
 
 
+def identifier(name: str) -> str | None:
+    """The last word of an access: ``params['W1']`` is W1, ``p.w`` is w, ``layers[0]`` has none of its own."""
+    last = name.rpartition(".")[2] if name.rpartition(".")[2].isidentifier() else name.rpartition("[")[2].strip("]'\"")
+    return last if last.isidentifier() else None
+
+
 def _standing(var: Var, leaf: Argument, builder: Builder) -> Any:
     if leaf.type.scalar:
         return Scalar(var)
@@ -125,7 +133,7 @@ def _standing(var: Var, leaf: Argument, builder: Builder) -> Any:
         # grad inside vmap: what the vmap says of the argument still holds
         owner = leaf.outer.cell.owner
     cell = Cell(var, builder, owner)
-    cell.name = leaf.name if leaf.name.isidentifier() else None
+    cell.name = var.name
     return Array(cell)
 
 
@@ -149,4 +157,4 @@ def _call(walker: Walker, func: Any, args: tuple[Any, ...], kwargs: dict[str, An
     return walker.call(func, args, kwargs)
 
 
-__all__ = ["Argument", "Same", "Traced", "current", "is_number", "trace", "type_inside"]
+__all__ = ["Argument", "Same", "Traced", "current", "identifier", "is_number", "trace", "type_inside"]

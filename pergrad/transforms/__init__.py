@@ -1,0 +1,1 @@
+"""The function transforms, one to a file."""
