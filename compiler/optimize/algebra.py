@@ -46,6 +46,11 @@ class Match:
         return dict(self.node.params)
 
     @property
+    def family(self) -> str:
+        entry = table.find(self.node.op)
+        return entry.family if entry else ""
+
+    @property
     def derived(self) -> bool:
         """Whether differentiation added this op."""
         return self.node.section in ("backward", "tangent")

@@ -157,7 +157,7 @@ def apply(node: Apply, operands: Sequence[Any]) -> Any:
 def elementwise(p: _Diagonals, node: Apply, diagonals: list[Diagonal | None]) -> Diagonal | None:
     """Linear elementwise ops: a product with anything, a sum or selection of arrays diagonal in the same axes."""
     ndim = node.outs[0].type.ndim
-    wide = [None if d is None or a.type.ndim < ndim else d for a, d in zip(node.args, diagonals)]
+    wide = [None if d is None else _widened(d, ndim) for d in diagonals]
     found = [d for d in wide if d is not None]
     if not found or any(d.classes != found[0].classes for d in found):
         return None
@@ -168,7 +168,7 @@ def elementwise(p: _Diagonals, node: Apply, diagonals: list[Diagonal | None]) ->
             return None
     elif any(wide[k] is None and not _is_zero(node.args[k]) for k in linear):
         return None
-    if any(node.outs[0].type.shape[k] != a.type.shape[k] for a, d in zip(node.args, wide) if d for k in _paired(d)):
+    if any(node.outs[0].type.shape[k] != a.type.shape[k - ndim] for a, d in zip(node.args, wide) if d for k in _paired(d)):
         return None
     entries = [d.entries if d else on_diagonal(Value(a), classes, ndim) for a, d in zip(node.args, wide)]
     return Diagonal(classes, apply(node, entries))
@@ -176,6 +176,15 @@ def elementwise(p: _Diagonals, node: Apply, diagonals: list[Diagonal | None]) ->
 
 def _is_zero(a: Atom) -> bool:
     return isinstance(a, Const) and uniform(a) == 0
+
+
+def _widened(d: Diagonal, ndim: int) -> Diagonal:
+    """With axes of length one in front."""
+    missing = ndim - len(d.classes)
+    if not missing:
+        return d
+    entries = np.expand_dims(d.entries, tuple(range(missing)))
+    return Diagonal((*range(missing), *(missing + c for c in d.classes)), entries)
 
 
 def _paired(d: Diagonal) -> list[int]:
@@ -218,11 +227,7 @@ def broadcast_to(p: _Diagonals, node: Apply, diagonals: list[Diagonal | None]) -
     assert d is not None
     shape, before = node.outs[0].type.shape, node.args[0].type.shape
     missing = len(shape) - len(before)
-    if any(shape[missing + k] != before[k] for k in _paired(d)):
-        return None
-    count = d.entries.ndim
-    entries = np.expand_dims(d.entries, tuple(range(count, count + missing))) if missing else d.entries
-    return _renumbered([*range(count, count + missing), *d.classes], entries)
+    return None if any(shape[missing + k] != before[k] for k in _paired(d)) else _widened(d, len(shape))
 
 
 @rule("sum")

@@ -34,6 +34,11 @@ def reshape(m: Match) -> Any:
         return x
     if inner := m.made(x, "numpy.reshape", "numpy.expand_dims", "numpy.squeeze"):
         return np.reshape(inner.x[0], m.type.shape)
+    long = [d for d in x.shape if d != 1]
+    if long == list(x.shape) and long == [d for d in m.type.shape if d != 1] and long:
+        return np.expand_dims(x, tuple(k for k, d in enumerate(m.type.shape) if d == 1))
+    if long == list(m.type.shape) and long:
+        return np.squeeze(x, tuple(k for k, d in enumerate(x.shape) if d == 1))
     return None
 
 
@@ -45,7 +50,7 @@ def ones(m: Match) -> Any:
         return x
     inner = m.made(x, "numpy.expand_dims")
     if inner is None:
-        return squeezed_sum(m, x) if m.node.op == "numpy.squeeze" else None
+        return None
     added = {a % x.ndim for a in inner.params["axis"]}
     if m.node.op == "numpy.expand_dims":
         n = m.type.ndim
@@ -60,8 +65,10 @@ def ones(m: Match) -> Any:
     return np.expand_dims(inner.x[0], axes) if axes else inner.x[0]
 
 
-def squeezed_sum(m: Match, x: Any) -> Any:
+@rule("numpy.squeeze")
+def squeezed_sum(m: Match) -> Any:
     """The axes of a reduction kept and squeezed out."""
+    (x,) = m.x
     inner = m.made(x, "numpy.sum", "numpy.mean", "numpy.max", "numpy.min", "numpy.any", "numpy.all")
     if inner is None or not inner.params["keepdims"] or not m.read_once(x):
         return None
@@ -69,6 +76,22 @@ def squeezed_sum(m: Match, x: Any) -> Any:
     if {a % n for a in inner.params["axis"]} != {a % n for a in m.params["axis"]}:
         return None
     return inner.bind(*inner.x, keepdims=False)
+
+
+@rule("numpy.squeeze")
+def squeezed_operands(m: Match) -> Any:
+    """Axes that an elementwise op only has because all its operands were given them."""
+    (x,) = m.x
+    inner = m.made(x)
+    if inner is None or not m.read_once(x) or inner.family != "elementwise":
+        return None
+    gone = {a % x.ndim for a in m.params["axis"]}
+    for operand in inner.x:
+        added = m.made(operand, "numpy.expand_dims")
+        axes = {a % operand.ndim for a in added.params["axis"]} if added else set()
+        if operand.ndim and (operand.ndim != x.ndim or not gone <= axes):
+            return None
+    return inner.bind(*(np.squeeze(operand, tuple(sorted(gone))) if operand.ndim else operand for operand in inner.x))
 
 
 @rule(BROADCAST)

@@ -12,7 +12,7 @@ from pergrad.compiler.optimize import optimize
 from pergrad.compiler.optimize.diagonals import fold_diagonals
 
 from ..interpret import interpret
-from ..programs import array, ops, program
+from ..programs import BATCH, array, ops, program
 from .test_contractions import check, subscripts
 
 N = 12
@@ -50,6 +50,15 @@ def test_the_identity_disappears(name):
         assert not has_eye(p), p.body
     if expected is not None:
         assert subscripts(p) == expected
+
+
+def test_batched_jacobians():
+    def f(W, s, m):
+        d = xnp.where(xnp.expand_dims(m, 1) > 0.0, np.eye(N) * xnp.expand_dims(s, 1), 0.0)
+        return contract("ij,bki->bkj", W, d)
+
+    p = check(f, array(N, 5), array(BATCH, N), array(BATCH, N))
+    assert subscripts(p) == ["greater", "where", "ab,ca->cab"]
 
 
 def test_an_identity_that_is_the_result_stays():
