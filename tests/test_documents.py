@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"(?:<!-- (value|output) of: (.*) -->\n)?```(\w*)\n(.*?)```\n", re.DOTALL)
+BLOCK = re.compile(r"(?:<!-- (value|output) of: ([^\n]*) -->\n)?```(\w*)\n(.*?)```\n", re.DOTALL)
 
 
 def blocks(document):
