@@ -26,12 +26,13 @@ def optimize(program: Program) -> Program:
     """All passes."""
     from .contractions import fuse_contractions
     from .diagonals import fold_diagonals
+    from .invariants import hoist_invariants
     from .weaken import weaken_constants
 
     program = simplify(program)
     program = simplify(fold_diagonals(program))
     program = simplify(fuse_contractions(program))
-    return simplify(weaken_constants(program))
+    return simplify(weaken_constants(hoist_invariants(program)))
 
 
 _ROUNDS = 4

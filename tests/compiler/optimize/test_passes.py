@@ -11,6 +11,7 @@ from pergrad.compiler.ops import table
 from pergrad.compiler.optimize import optimize, simplify
 from pergrad.compiler.optimize.common import eliminate_common
 from pergrad.compiler.optimize.dead_code import eliminate_dead_code
+from pergrad.compiler.optimize.invariants import hoist_invariants
 from pergrad.compiler.optimize.weaken import weaken_constants
 
 from ..interpret import interpret
@@ -160,3 +161,44 @@ def test_deterministic(one):
         return xnp.exp(x) * y + xnp.exp(x) * y, xnp.sum(x * y)
 
     assert ops(one(program(f, array(3), array(3)))) == ops(one(program(f, array(3), array(3))))
+
+
+def hoisted(function, *params):
+    p = program(function, *params)
+    q = hoist_invariants(p)
+    verify(q)
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(v.type.shape)[()] for v in params]
+    np.testing.assert_array_equal(interpret(p, *arrays)[0], interpret(q, *arrays)[0])
+    return ops(q)
+
+
+def test_invariants_move_out_of_loops():
+    assert hoisted(lambda x, y: loop(3, [x], [], lambda i, c: (c + xnp.exp(y) * 2.0,)), array(3), array(3)) == [
+        "exp",
+        "multiply",
+        "For",
+        "add",
+    ]
+    nested = lambda x, y: loop(3, [x], [], lambda i, c: (loop(2, [c], [], lambda j, d: (d + xnp.exp(y),)),))
+    assert hoisted(nested, array(3), array(3)) == ["exp", "For", "For", "add"]
+
+
+def test_views_move_only_with_what_needs_them():
+    assert hoisted(lambda x, y: loop(3, [x], [], lambda i, c: (y.T @ c,)), array(3), array(3, 3)) == ["For", "transpose", "einsum"]
+    assert hoisted(lambda x, y: loop(3, [x], [], lambda i, c: (c + xnp.exp(y.T)[0],)), array(3), array(3, 3)) == [
+        *("transpose", "exp", "For", "getitem", "add"),
+    ]
+
+
+def test_what_may_warn_stays_in_a_loop_that_may_not_run():
+    f = lambda n, x, y: while_loop([n, x], lambda n, c: n < 3.0, lambda n, c: (n + 1.0, c + xnp.exp(y)))[1]
+    assert hoisted(f, number(), array(3), array(3)) == ["While", "less", "add", "exp", "add"]
+    silent = lambda n, x, y: while_loop([n, x], lambda n, c: n < 3.0, lambda n, c: (n + 1.0, c + xnp.where(y > 0.0, y, 0.0)))[1]
+    assert hoisted(silent, number(), array(3), array(3)) == ["greater", "where", "While", "less", "add", "add"]
+    assert hoisted(lambda x, y: loop(0, [x], [], lambda i, c: (c + xnp.exp(y),)), array(3), array(3)) == ["For", "exp", "add"]
+
+
+def test_branches_keep_what_they_compute():
+    f = lambda x, y: loop(3, [x], [], lambda i, c: (branch(xnp.sum(c) > 0.0, lambda: c + xnp.exp(y), lambda: c),))
+    assert hoisted(f, array(3), array(3)) == ["For", "sum", "greater", "If", "exp", "add"]
