@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from ..core.builder import Builder, atom_of, call, recorded
-from ..core.program import Apply, Atom, Block, Effect, For, If, Node, Program, Var, While, blocks_of, reads, walk
+from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Program, Var, While, blocks_of, reads, walk
 from ..core.types import Dim, Type
 from ..errors import PergradError, Span, Step, Unsupported, VmapViolation, several
 from ..ops import table
 from ..ops.families import Batching
 from .activity import loop_parts
-from .residuals import sizes_of
+from .residuals import loop_sized, placeholder, sizes_of
 
 
 def batch(
@@ -96,6 +96,8 @@ class Batch:
         if self.mapped(a):
             return self.env[a]
         x = self.builder.wrap(a)
+        if isinstance(a, Const) and loop_sized(a.type):
+            return self.builder.wrap(placeholder(self.batched(a.type)))
         x = recorded.broadcast_to(x, (self.size, *a.type.shape))
         return x if x.dtype == a.type.dtype else recorded.astype(x, a.type.dtype)
 
