@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from .diagnostics import to_error as to_error
     from .live import lint_function as lint_function
 
-_PLACES = {"Diagnostic": "diagnostics", "to_error": "diagnostics", "lint_function": "live", "lint_text": "engine", "all_rules": "engine"}
+_PLACES = {"Diagnostic": "diagnostics", "to_error": "diagnostics", "lint_function": "live", "lint_text": "scan", "all_rules": "engine"}
 
 
 def __getattr__(name: str) -> Any:

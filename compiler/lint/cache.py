@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import Span, Step
-from .diagnostics import Diagnostic
-from .engine import Result
+from .scan import Result
+
+if TYPE_CHECKING:
+    from .diagnostics import Diagnostic
 
 FOLDER = ".pergrad_cache"
 
 
 def content_key(data: bytes) -> str:
+    import hashlib
+
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -107,6 +109,9 @@ def plain(d: Diagnostic) -> dict[str, Any]:
 
 
 def diagnostic(data: dict[str, Any]) -> Diagnostic:
+    from ..errors import Span, Step
+    from .diagnostics import Diagnostic
+
     span = Span(data["file"], data["line"], data["column"], data["end_line"], data["end_column"])
     trail = tuple(Step(Span(s["file"], s["line"], s["column"], *end), s["message"]) for s, end in zip(data["trail"], data["ends"]))
     return Diagnostic(data["code"], data["name"], data["severity"], data["message"], span, trail, data["help"], data["cell"])

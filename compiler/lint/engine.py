@@ -8,8 +8,7 @@ import pkgutil
 import sys
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import Span, Step
 from . import rules as rules_package
@@ -17,21 +16,12 @@ from .diagnostics import Diagnostic
 from .execute import Executor
 from .heap import Args, Frame, Level, OutOfFuel
 from .maps import KINDS
-from .modules import Module, Project, may_map
+from .modules import Module, Project
 from .rule import Facts, Finding, Rule
+from .scan import Result
 from .values import CLEAN, Batch, Cell, ClassOf, Func, Root, Static, Trail, Transformed, Value
 
 DECORATED = ("vmap", "per_sample_grad", "per_sample_grad_norm", "clipped_grad_sum")
-
-
-class Result(NamedTuple):
-    """What one file gave: its findings, how many map sites it has, how many of them were analysed, and what else was read or looked for."""
-
-    diagnostics: tuple[Diagnostic, ...]
-    sites: int = 0
-    analysed: int = 0
-    read: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
 
 
 @cache
@@ -94,28 +84,6 @@ def steps(trail: Trail | None, span: Span) -> tuple[Step, ...]:
             continue
         out.append(Step(t.span, t.message))
     return tuple(out)
-
-
-def parse_error(file: str, error: BaseException) -> Diagnostic:
-    """PGR901: a file that cannot be parsed."""
-    line = getattr(error, "lineno", None) or 1
-    column = getattr(error, "offset", None) or 1
-    message = getattr(error, "msg", None) or str(error) or type(error).__name__
-    return Diagnostic("PGR901", "cannot-parse", "error", f"cannot parse: {message}", Span(file, line, column, line, column + 1))
-
-
-def lint_text(file: str, text: str, project: Project | None = None, path: Path | None = None, assume_batched: bool = False) -> Result:
-    """Lint one file's text. The file is neither imported nor run."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Result((parse_error(file, error),))
-    if not (assume_batched or may_map(text)):
-        return Result(())
-    module = Module(file, text, tree, path)
-    project = project or Project()
-    project.start(module)
-    return lint_module(module, project, assume_batched)
 
 
 def lint_module(module: Module, project: Project, assume_batched: bool = False) -> Result:
@@ -310,4 +278,4 @@ def enclosing_class(tree: ast.Module, node: ast.AST) -> ast.ClassDef | None:
     return next((c for c in tree.body if isinstance(c, ast.ClassDef) and node in c.body), None)
 
 
-__all__ = ["CLEAN", "KINDS", "Batch", "Cell", "Level", "Machine", "Result", "Root", "all_rules", "lint_module", "lint_text", "parse_error"]
+__all__ = ["CLEAN", "KINDS", "Batch", "Cell", "Level", "Machine", "Result", "Root", "all_rules", "lint_module"]

@@ -18,7 +18,7 @@ class Plugin:
         self.filename, self.lines = filename, lines
 
     def run(self) -> Iterator[tuple[int, int, str, type[Any]]]:
-        from .engine import lint_text
+        from .scan import lint_text
 
         text = "".join(self.lines) if self.lines is not None else Path(self.filename).read_text(encoding="utf-8")
         on_disk = self.filename not in ("<stdin>", "stdin", "-")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..errors import Span
 from .diagnostics import Diagnostic
+from .scan import unparsable
 
 
 class Notebook(NamedTuple):
@@ -52,8 +53,7 @@ def read(file: str, text: str) -> Notebook:
         try:
             ast.parse("\n".join(rows))
         except SyntaxError as error:
-            span = Span(file, error.lineno or 1, error.offset or 1, error.lineno or 1, (error.offset or 1) + 1)
-            broken.append(Diagnostic("PGR901", "cannot-parse", "error", f"cannot parse: {error.msg}", span, cell=number))
+            broken.append(unparsable(file, f"cannot parse: {error.msg}", error.lineno or 1, error.offset or 1, number))
             rows = ["" for _ in rows]
         starts.append((len(lines) + 1, number))
         lines += rows

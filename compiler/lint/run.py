@@ -8,14 +8,16 @@ import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import Span
 from .cache import Cache, content_key
 from .config import Settings
-from .diagnostics import Diagnostic
-from .engine import Result, lint_text
 from .modules import Project
+from .scan import Result, lint_text, unparsable
+
+if TYPE_CHECKING:
+    from ..errors import Span
+    from .diagnostics import Diagnostic
 
 # Below this many files a second process costs more than it saves.
 FILES_PER_JOB = 40
@@ -43,14 +45,14 @@ def lint_file(file: str, data: bytes, project: Project, assume: bool) -> Result:
     try:
         text = decode(data)
     except (SyntaxError, UnicodeDecodeError, LookupError) as error:
-        return Result((Diagnostic("PGR901", "cannot-parse", "error", f"cannot parse: {error}", Span(file, 1, 1, 1, 2)),))
+        return Result((unparsable(file, f"cannot parse: {error}"),))
     if file.endswith(".ipynb"):
         from . import notebook
 
         try:
             book = notebook.read(file, text)
         except ValueError as error:
-            return Result((Diagnostic("PGR901", "cannot-parse", "error", f"cannot parse: {error}", Span(file, 1, 1, 1, 2)),))
+            return Result((unparsable(file, f"cannot parse: {error}"),))
         result = lint_text(file, book.text, project, Path(os.path.abspath(file)), assume)
         found = suppressed(file, book.text, result.diagnostics)
         return result._replace(diagnostics=(*book.broken, *[notebook.put_back(book, d) if d.span.file == file else d for d in found]))
@@ -108,7 +110,7 @@ def lint_batch(files: list[str], assume: bool, cache: Cache | None) -> list[tupl
                     data = Path(file).read_bytes()
                 except OSError as error:
                     message = f"cannot read: {error.strerror}"
-                    out.append((file, "", Result((Diagnostic("PGR901", "cannot-parse", "error", message, Span(file, 1, 1, 1, 2)),))))
+                    out.append((file, "", Result((unparsable(file, message),))))
                     continue
                 key = content_key(data) if cache is not None else ""
                 found = cache.get(file, key) if cache is not None else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..diagnostics import Diagnostic
+if TYPE_CHECKING:
+    from ..diagnostics import Diagnostic
 
 NAMES = ("full", "concise", "json", "sarif", "github")
 

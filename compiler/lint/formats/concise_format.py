@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ..diagnostics import Diagnostic
 from . import Options, place
+
+if TYPE_CHECKING:
+    from ..diagnostics import Diagnostic
 
 
 def render(diagnostics: Sequence[Diagnostic], options: Options) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..diagnostics import Diagnostic
 from . import Options, place
+
+if TYPE_CHECKING:
+    from ..diagnostics import Diagnostic
 
 COLORS = {"error": "31;1", "warning": "33;1", "note": "36;1"}
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ..diagnostics import Diagnostic
 from . import Options
+
+if TYPE_CHECKING:
+    from ..diagnostics import Diagnostic
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 

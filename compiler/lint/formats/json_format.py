@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ..diagnostics import Diagnostic
 from . import Options
+
+if TYPE_CHECKING:
+    from ..diagnostics import Diagnostic
 
 
 def render(diagnostics: Sequence[Diagnostic], options: Options) -> str:

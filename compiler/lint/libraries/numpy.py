@@ -143,7 +143,7 @@ def function(name: str) -> Fact | None:
     if entry is not None:
         fact = Fact(
             name,
-            entry.parameters,
+            positional(entry.signature),
             dict(entry.static),
             tuple(entry.writes),
             entry.rejected or "",
@@ -163,6 +163,20 @@ def function(name: str) -> Fact | None:
     return own
 
 
+def positional(text: str) -> tuple[str, ...]:
+    """The parameters of a signature that may be given by position; a starred one ends them."""
+    out = []
+    for part in text.split(","):
+        name = part.split("=")[0].strip()
+        if name == "*":
+            break
+        if name and name != "/":
+            out.append(name)
+        if name.startswith("*"):
+            break
+    return tuple(out)
+
+
 def out_position(name: str) -> int | None:
     """Where ``out`` may be passed by position, for a universal function."""
     short = name.rpartition(".")[2]
@@ -174,18 +188,16 @@ def method(name: str) -> Fact | None:
     """The fact of an ndarray method."""
     if name in METHODS:
         return make(name, METHODS[name])
-    try:
-        from ...ops.table import find_method
+    from ...ops.table import find_method
 
-        entry = find_method(name)
-    except Exception:  # noqa: BLE001
-        entry = None
+    entry = find_method(name)
     if entry is None:
         return None
-    first = entry.parameters[:1]
+    parameters = positional(entry.signature)
+    first = parameters[:1]
     return Fact(
         name,
-        entry.parameters[1:],
+        parameters[1:],
         dict(entry.static),
         tuple("self" if w in first else w for w in entry.writes),
         entry.rejected or "",
@@ -197,9 +209,6 @@ def method(name: str) -> Fact | None:
 
 
 def _entry(name: str):  # type: ignore[no-untyped-def]
-    try:
-        from ...ops.table import find
+    from ...ops.table import find
 
-        return find(name)
-    except Exception:  # noqa: BLE001
-        return None
+    return find(name)

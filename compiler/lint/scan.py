@@ -1,0 +1,53 @@
+"""One file's text: parsed, and handed to the engine only if it can hold a map site. Nearly no file does, so the engine is imported late."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from .modules import Module, Project, may_map
+
+if TYPE_CHECKING:
+    from .diagnostics import Diagnostic
+
+
+class Result(NamedTuple):
+    """What one file gave: its findings, how many map sites it has, how many of them were analysed, and what else was read or looked for."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    sites: int = 0
+    analysed: int = 0
+    read: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def parse_error(file: str, error: BaseException) -> Diagnostic:
+    """PGR901: a file that cannot be parsed."""
+    line = getattr(error, "lineno", None) or 1
+    column = getattr(error, "offset", None) or 1
+    message = getattr(error, "msg", None) or str(error) or type(error).__name__
+    return unparsable(file, f"cannot parse: {message}", line, column)
+
+
+def unparsable(file: str, message: str, line: int = 1, column: int = 1, cell: int = 0) -> Diagnostic:
+    from ..errors import Span
+    from .diagnostics import Diagnostic
+
+    return Diagnostic("PGR901", "cannot-parse", "error", message, Span(file, line, column, line, column + 1), cell=cell)
+
+
+def lint_text(file: str, text: str, project: Project | None = None, path: Path | None = None, assume_batched: bool = False) -> Result:
+    """Lint one file's text. The file is neither imported nor run."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return Result((parse_error(file, error),))
+    if not (assume_batched or may_map(text)):
+        return Result(())
+    module = Module(file, text, tree, path)
+    from .engine import lint_module
+
+    project = project or Project()
+    project.start(module)
+    return lint_module(module, project, assume_batched)
