@@ -98,9 +98,9 @@ def _argnum(n: Any, argnums: Any, count: int, call: str) -> int:
         fix = _tuple(argnums) if isinstance(argnums, list) and argnums and all(type(a) is int for a in argnums) else "0"
         raise OptionError(f"{call}: argnums={short(argnums)} has {kind_of(n)}, it must be an int or a tuple of ints", hint=f"argnums={fix}")
     if not -count <= n < count:
-        given = counted(count, "positional argument")
+        given = counted(count, "positional argument") + (" was" if count == 1 else " were")
         fix = f"argnums={count - 1}" if count else "pass the arguments to differentiate by position"
-        raise ArgumentError(f"{call}: argnums={short(argnums)} names argument {int(n)}, but {given} were given", hint=fix)
+        raise ArgumentError(f"{call}: argnums={short(argnums)} names argument {int(n)}, but {given} given", hint=fix)
     return int(n) % count
 
 
