@@ -53,8 +53,10 @@ class Executor(Maps):
 
     def do_Assign(self, node: ast.Assign) -> None:
         value = self.eval(node.value)
+        self.source = node.value
         for target in node.targets:
             self.assign(target, value, node.value)
+        self.source = None
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -133,6 +135,11 @@ class Executor(Maps):
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         value = self.eval(node.value)
+        self.source = node.value
+        self.augmented(node, value)
+        self.source = None
+
+    def augmented(self, node: ast.AugAssign, value: Value) -> None:
         target = node.target
         if isinstance(target, ast.Name):
             old = self.lookup(target.id)

@@ -27,10 +27,13 @@ class Write(NamedTuple):
     sure: bool
     batched: bool
     root: Root
+    source: ast.AST | None
 
 
 class Writer(Evaluator):
-    """Judges writes and lets them take effect on the heap."""
+    """Judges writes and lets them take effect on the heap. ``source`` is the node of the value that is being written."""
+
+    source: ast.AST | None = None
 
     def outer(self, depth: int) -> bool:
         """Whether something made at a depth existed before the innermost map began."""
@@ -79,7 +82,8 @@ class Writer(Evaluator):
     ) -> None:
         if verdict:
             name = method or (ast.unparse(where) if where is not None else c.root.name or "the buffer")
-            self.fire("write", Write(node, where, name, how, verdict, sure, bool(value.any), c.root))
+            root = Root("captured", c.root.name) if c.root.how == "fresh" and self.outer(c.depth) else c.root
+            self.fire("write", Write(node, where, name, how, verdict, sure, bool(value.any), root, self.source))
 
     def write_object(self, target: Value, node: ast.AST, where: ast.expr | None, value: Batch, how: str) -> None:
         """A write that changes a container or an object: legal when this very call made it."""
@@ -105,7 +109,7 @@ class Writer(Evaluator):
         depth = self.depths.get(frame, 0)  # type: ignore[call-overload]
         if self.levels and depth < self.depth:
             batch = self.deep(value)
-            self.fire("write", Write(node, None, name, "name", "scope", True, bool(batch.any), Root("captured", name)))
+            self.fire("write", Write(node, None, name, "name", "scope", True, bool(batch.any), Root("captured", name), self.source))
 
     # What a write does to the heap.
 

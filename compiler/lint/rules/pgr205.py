@@ -57,7 +57,13 @@ out = jax.vmap(f)(jnp.ones((4, 3)))
     def visit_write(self, write: Write, facts: Facts) -> Iterator[Finding]:
         if write.verdict == "host":
             message = f"data-dependent: `{write.name}` is a NumPy array and cannot hold a mapped {facts.library} value"
-            yield self.finding(write.node, message, sure=write.sure, help=f"collect the values and stack them with {facts.where}.stack")
+            yield self.finding(
+                write.node,
+                message,
+                sure=write.sure,
+                about=(write.node, write.source),
+                help=f"collect the values and stack them with {facts.where}.stack",
+            )
 
     def help(self, call: Call, facts: Facts) -> str:
         return f"stay with `{facts.text(call.owner_node)}` itself" if call.owner_node is not None else ""

@@ -56,4 +56,4 @@ F = vmap(f, in_dims=(0, None))
             help = f"make it batched: {name} = x.new_zeros(...), or write {name} = {name} + value"
         else:
             help = f"write into a copy: own = {name}.copy(), or map it in in_dims"
-        yield self.finding(write.node, message, sure=write.sure, help=help)
+        yield self.finding(write.node, message, sure=write.sure, about=(write.node, write.source), help=help)

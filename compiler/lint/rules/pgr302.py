@@ -44,7 +44,7 @@ F = vmap(f, in_dims=(0, None))
             return
         message = f"out={write.name}: the result differs between samples, but the buffer is unbatched (not mapped by in_dims)"
         help = f"{write.name} = {without_out(write.node, write.target)}" if isinstance(write.node, ast.Call) else ""
-        yield self.finding(write.node, message, sure=write.sure, help=help)
+        yield self.finding(write.node, message, sure=write.sure, about=(write.node, write.source), help=help)
 
 
 def without_out(node: ast.Call, target: ast.expr | None) -> str:

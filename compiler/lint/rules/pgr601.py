@@ -43,4 +43,6 @@ F = vmap(f)
     def visit_write(self, write: Write, facts: Facts) -> Iterator[Finding]:
         if write.verdict == "scope":
             message = f"`{write.name}` lives outside of the mapped function and is assigned in it"
-            yield self.finding(write.node, message, help=f"return {write.name} instead (has_aux=True for grad)")
+            yield self.finding(
+                write.node, message, about=(write.node, write.source), help=f"return {write.name} instead (has_aux=True for grad)"
+            )

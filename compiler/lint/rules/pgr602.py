@@ -51,7 +51,13 @@ F = vmap(f)
         name = write.name
         if write.verdict == "array":
             message = f"`{name}` comes from outside (captured, or not mapped by in_dims): a loop would write it once per sample"
-            yield self.finding(write.node, message, sure=False, help=f"write into a copy: own = {name.partition('[')[0]}.copy()")
+            yield self.finding(
+                write.node,
+                message,
+                sure=False,
+                about=(write.node, write.source),
+                help=f"write into a copy: own = {name.partition('[')[0]}.copy()",
+            )
             return
         where = "came as an argument" if write.verdict == "argument" else "lives outside of the mapped function"
         yield self.finding(
