@@ -1,0 +1,141 @@
+"""Computing so many samples at a time: the memory of one chunk plus the output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compiler.core.trees import flatten, prefix
+from .transformed import Transformed
+
+
+def in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A vmap over chunks of its batch. Every chunk but the last has ``chunk_size`` samples; results are written where they belong."""
+    options = f._options
+    whole = type(f)(f._func, **{**options, "chunk_size": None})
+    leaves, tree = flatten(args)
+    dims = f.axes(args, kwargs)
+    size = next(leaf.shape[d] for leaf, d in zip(leaves, dims, strict=True) if d is not None)
+    step = options["chunk_size"]
+    if size <= step:
+        return whole(*args, **kwargs)
+    outs: list[Any] = []
+    where: list[Any] = []
+    out_tree: Any = None
+    states = _random_states(args, kwargs) if options["randomness"] == "same" else None
+    for start in range(0, size, step):
+        stop = min(start + step, size)
+        if states is not None and start:
+            states()
+        part = tree.unflatten([leaf if d is None else _cut(leaf, d, start, stop) for leaf, d in zip(leaves, dims, strict=True)])
+        values, out_tree = flatten(whole(*part, **kwargs))
+        if not start:
+            where = prefix(_unwrapped(options["out_dims"], out_tree), out_tree)
+            outs = [v if d is None else _whole(np.asarray(v), d, size) for v, d in zip(values, where, strict=True)]
+        for out, v, d in zip(outs, values, where, strict=True):
+            if d is not None:
+                _cut(out, d, start, stop)[...] = v
+    return out_tree.unflatten(outs)
+
+
+def _unwrapped(out_dims: Any, tree: Any) -> Any:
+    return out_dims[0] if isinstance(out_dims, tuple) and len(out_dims) == 1 and tree.is_leaf else out_dims
+
+
+def _cut(x: Any, axis: int, start: int, stop: int) -> Any:
+    index: list[Any] = [slice(None)] * x.ndim
+    index[axis] = slice(start, stop)
+    return x[tuple(index)]
+
+
+def _whole(v: Any, axis: int, size: int) -> Any:
+    shape = list(v.shape)
+    shape[axis] = size
+    return np.empty(shape, v.dtype)
+
+
+def _random_states(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Puts the random generators back to where they are now: one draw for all chunks."""
+    legacy = np.random.get_state()
+    generators = [x for x in flatten((args, kwargs))[0] if isinstance(x, np.random.Generator)]
+    saved = [g.bit_generator.state for g in generators]
+
+    def restore() -> None:
+        np.random.set_state(legacy)
+        for g, state in zip(generators, saved, strict=True):
+            g.bit_generator.state = state
+
+    return restore
+
+
+def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A Jacobian by reverse mode, so many rows at a time: the forward pass once, the backward pass over chunks of the basis."""
+    from .arguments import check_argnums, check_differentiable, check_outputs
+    from .transforms.vjp import vjp
+
+    o = f._options
+    argnums = check_argnums(o["argnums"], len(args), f._func, "jacrev")
+    check_differentiable(f._func, argnums, args, "jacrev", complex_ok=False)
+    chosen = (argnums,) if isinstance(argnums, int) else argnums
+    func = f._func
+    target = _Partial(func, args, chosen, kwargs)
+    pulled = vjp(target, *(args[k] for k in chosen), has_aux=o["has_aux"])
+    out, pull, aux = pulled if o["has_aux"] else (*pulled, None)
+    leaves, tree = flatten(out)
+    check_outputs(func, tree, leaves, "jacrev", complex_ok=False)
+    rows = Transformed.__subclasses__ and _mapped(pull)
+    parts = []
+    for j, leaf in enumerate(leaves):
+        n, shape = int(np.size(leaf)), np.shape(leaf)
+        blocks: list[Any] | None = None
+        block_tree: Any = None
+        for start in range(0, max(n, 1), o["chunk_size"]):
+            stop = min(start + o["chunk_size"], n)
+            basis = np.zeros((stop - start, n), np.asarray(leaf).dtype)
+            basis[np.arange(stop - start), np.arange(start, stop)] = 1
+            cts = tree.unflatten([basis.reshape(stop - start, *shape) if i == j else np.zeros((stop - start, *np.shape(x)), np.asarray(x).dtype) for i, x in enumerate(leaves)])
+            values, block_tree = flatten(rows(cts))
+            if blocks is None:
+                blocks = [np.empty((n, *v.shape[1:]), v.dtype) for v in values]
+            for block, v in zip(blocks, values, strict=True):
+                block[start:stop] = v
+        assert blocks is not None
+        grads = block_tree.unflatten([b.reshape(*shape, *b.shape[1:]) for b in blocks])
+        parts.append(grads if isinstance(argnums, tuple) else grads[0])
+    result = tree.unflatten(parts)
+    return (result, aux) if o["has_aux"] else result
+
+
+def _mapped(pull: Any) -> Any:
+    from .transforms.vmap import vmap
+
+    return vmap(pull)
+
+
+class _Partial:
+    """A function of the chosen arguments alone."""
+
+    def __init__(self, func: Any, args: tuple[Any, ...], chosen: tuple[int, ...], kwargs: dict[str, Any]) -> None:
+        self.func, self.args, self.chosen, self.kwargs = func, args, chosen, kwargs
+        self.__name__ = getattr(func, "__name__", "function")
+
+    def __pergrad_trace__(self, primals: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        from .compiler.core.trees import flatten
+        from .compiler.frontend.session import Path, session
+        from .compiler.frontend.walker import Walker
+
+        root = Path("object", self.args, None, "arguments")
+        leaves, tree = flatten(self.args)
+        flat = Path("object", leaves, None, "arguments")
+        del root
+        held = tree.unflatten([session().capture(Path("item", flat, k, f"argument_{k}"), x) for k, x in enumerate(leaves)])
+        args = [primals[self.chosen.index(k)] if k in self.chosen else a for k, a in enumerate(held)]
+        return Walker().call(self.func, tuple(args), self.kwargs)
+
+    def __call__(self, *primals: Any) -> Any:
+        args = [primals[self.chosen.index(k)] if k in self.chosen else a for k, a in enumerate(self.args)]
+        return self.func(*args, **self.kwargs)
+
+
+__all__ = ["in_chunks", "jacobian_in_chunks"]

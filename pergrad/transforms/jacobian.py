@@ -1,0 +1,179 @@
+"""jacrev, jacfwd and hessian: whole Jacobians as batched code over a basis that is folded away where it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..arguments import check_argnums, check_choice, check_chunk_size, check_differentiable, check_flag, check_function, check_has_aux, check_outputs
+from ..compiler.core.builder import Value, atom_of, building, call, current, recorded
+from ..compiler.core.program import Program
+from ..compiler.core.trees import flatten
+from ..compiler.core.types import Type
+from ..compiler.specialize import Context
+from ..compiler.transforms import forward, reverse
+from ..compiler.transforms.batch import batch
+from ..transformed import Inner, Transformed, replaced, stage
+from .grad import gradient_trees, leaf_flags
+
+
+def jacrev(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False, chunk_size: int | None = None) -> JacRev:
+    """The Jacobian of ``func`` by reverse mode: one batched backward pass over a basis of the output.
+
+    For an output and an input array of shapes ``out`` and ``in`` the Jacobian has shape ``out + in``; for trees it is an output tree of
+    input trees. ``chunk_size`` takes so many rows at a time. Raises ArgumentTypeError for integer and complex inputs and outputs.
+
+    >>> import numpy as np, pergrad as pg
+    >>> pg.jacrev(np.sin)(np.zeros(2))
+    array([[1., 0.],
+           [0., 1.]])
+
+    Beyond torch.func: the basis is folded away where it is only multiplied, so an elementwise function's Jacobian is a diagonal at once.
+    """
+    check_function(func, "jacrev")
+    check_flag("has_aux", has_aux)
+    check_chunk_size(chunk_size)
+    return JacRev(func, argnums=argnums, has_aux=has_aux, chunk_size=chunk_size)
+
+
+def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, randomness: str = "error") -> JacFwd:
+    """The Jacobian of ``func`` by forward mode: one batched tangent pass over a basis of the input.
+
+    Shapes and trees as for ``jacrev``. ``randomness`` as for ``vmap``: "different" draws for every column.
+
+    >>> import numpy as np, pergrad as pg
+    >>> pg.jacfwd(np.cumsum)(np.zeros(2))
+    array([[1., 0.],
+           [1., 1.]])
+
+    Beyond torch.func: negative argnums mean what they say.
+    """
+    check_function(func, "jacfwd")
+    check_flag("has_aux", has_aux)
+    check_choice("randomness", randomness, ("error", "different", "same"))
+    return JacFwd(func, argnums=argnums, has_aux=has_aux, randomness=randomness)
+
+
+def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> JacFwd:
+    """The matrix of second derivatives, ``jacfwd(jacrev(func))``.
+
+    >>> import numpy as np, pergrad as pg
+    >>> pg.hessian(lambda x: np.sum(x**3))(np.ones(2))
+    array([[6., 0.],
+           [0., 6.]])
+    """
+    check_function(func, "hessian")
+    new = JacFwd(JacRev(func, argnums=argnums, has_aux=False, chunk_size=None), argnums=argnums, has_aux=False, randomness="error")
+    new.kind = "hessian"
+    return new
+
+
+class Jacobian(Transformed):
+    """What both modes share."""
+
+    def prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
+        """Trace the function: the inner call, the chosen arguments, the output's leaves and the auxiliary part."""
+        argnums = check_argnums(self._options["argnums"], len(args), self._func, name)
+        check_differentiable(self._func, argnums, args, name, complex_ok=False)
+        chosen = (argnums,) if isinstance(argnums, int) else argnums
+        wanted = leaf_flags(args, chosen)
+        inner = Inner(self._func, args, kwargs, wanted=wanted)
+        output = inner.traced.outputs([Value(r) for r in inner.program.results])
+        aux: Any = None
+        if self._options["has_aux"]:
+            output, aux = check_has_aux(self._func, output, name, span=inner.traced.span)
+        leaves, tree = flatten(output)
+        check_outputs(self._func, tree, leaves, name, complex_ok=False, span=inner.traced.span)
+        return argnums, chosen, inner, inner.selected(wanted), leaves, tree, aux
+
+    def finished(self, argnums: Any, tree: Any, parts: list[Any], aux: Any) -> Any:
+        """The output tree of input trees, and the auxiliary part if asked for."""
+        result = tree.unflatten([p if isinstance(argnums, tuple) else p[0] for p in parts])
+        return (result, aux) if self._options["has_aux"] else result
+
+
+class JacRev(Jacobian):
+    """A Jacobian by reverse mode."""
+
+    kind = "jacobian"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if building() or self._options["chunk_size"] is None:
+            return super().__call__(*args, **kwargs)
+        from ..chunks import jacobian_in_chunks
+
+        return jacobian_in_chunks(self, args, kwargs)
+
+    def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
+        argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, "jacrev")
+        n_in = [operand for operand, f in zip(inner.operands, flags, strict=True) if f]
+        aux_leaves, aux_tree = flatten(aux)
+        aux_atoms = [atom_of(x) for x in aux_leaves if isinstance(x, Value)]
+        parts: list[Any] = []
+        for leaf in leaves:
+            t = atom_of(leaf).type
+            pullback = reverse.vjp(replaced(inner.program, [atom_of(leaf)]), flags)
+            values = inner.inline(pullback.forward)
+            saved = [v if isinstance(v, Value) else Value(atom_of(v)) for v in pullback.saved(inner.operands, values)]
+            rows = [True, *[False] * len(saved)]
+            program, mapped = batch(pullback.backward, rows, t.size)
+            stage("differentiated", program)
+            grads = [current().wrap(a) for a in current().inline(program, [basis(t), *saved])]
+            shaped = []
+            for g, m, x in zip(grads, mapped, n_in, strict=True):
+                own = atom_of(x).type
+                g = g if m else recorded.broadcast_to(g, (t.size, *own.shape))
+                shaped.append(recorded.reshape(g, (*t.shape, *own.shape)))
+            parts.append(gradient_trees(inner, args, chosen, flags, shaped))
+        if aux_atoms:
+            rest = iter(inner.inline(replaced(inner.program, aux_atoms)))
+            aux = aux_tree.unflatten([next(rest) if isinstance(x, Value) else x for x in aux_leaves])
+        return self.finished(argnums, tree, parts, aux)
+
+
+class JacFwd(Jacobian):
+    """A Jacobian by forward mode."""
+
+    kind = "jacobian"
+
+    def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
+        argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, "jacfwd")
+        atoms = [atom_of(x) for x in leaves]
+        aux_leaves, aux_tree = flatten(aux)
+        aux_atoms = [atom_of(x) for x in aux_leaves if isinstance(x, Value)]
+        operands = [x for x, f in zip(inner.operands, flags, strict=True) if f]
+        columns: list[list[Any]] = []
+        for k, x in enumerate(operands):
+            own = atom_of(x).type
+            only = one_of(flags, k)
+            pushed = forward.jvp(replaced(inner.program, atoms), only)
+            tangents = Program(pushed.params, pushed.body, pushed.results[len(atoms) :], pushed.name, pushed.sizes)
+            mapped = [*[False] * len(inner.operands), True]
+            program, batched = batch(tangents, mapped, own.size, randomness=self._options["randomness"])
+            stage("differentiated", program)
+            dots = [current().wrap(a) for a in current().inline(program, [*inner.operands, basis(own)])]
+            column = []
+            for dot, m, a in zip(dots, batched, atoms, strict=True):
+                dot = dot if m else recorded.broadcast_to(dot, (own.size, *a.type.shape))
+                column.append(recorded.reshape(recorded.moveaxis(dot, 0, -1), (*a.type.shape, *own.shape)))
+            columns.append(column)
+        parts = [gradient_trees(inner, args, chosen, flags, [c[j] for c in columns]) for j in range(len(atoms))]
+        if aux_atoms:
+            rest = iter(inner.inline(replaced(inner.program, aux_atoms)))
+            aux = aux_tree.unflatten([next(rest) if isinstance(x, Value) else x for x in aux_leaves])
+        return self.finished(argnums, tree, parts, aux)
+
+
+def basis(t: Type) -> Any:
+    """The unit vectors of a type, stacked: shape (size, *shape)."""
+    eye = call("numpy.eye", t.size, dtype=t.dtype)
+    return eye if len(t.shape) == 1 else call("numpy.reshape", eye, (t.size, *t.shape))
+
+
+def one_of(flags: list[bool], k: int) -> list[bool]:
+    """The k-th of the set flags alone."""
+    chosen = [i for i, f in enumerate(flags) if f]
+    return [i == chosen[k] for i in range(len(flags))]
+
+
+__all__ = ["JacFwd", "JacRev", "basis", "hessian", "jacfwd", "jacrev"]

@@ -1,0 +1,200 @@
+"""vjp: a function's output, and the function that takes cotangents back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..arguments import check_cotangent, check_flag, check_function, check_has_aux, check_outputs
+from ..compiler.core.builder import Value, atom_of, building, call, current
+from ..compiler.core.program import Program, Var, free_vars
+from ..compiler.core.trees import Tree, flatten
+from ..compiler.frontend.session import Path, session
+from ..compiler.specialize import Context
+from ..compiler.transforms import reverse
+from ..transformed import Inner, Transformed, replaced, stage
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The output of ``func(*primals)`` and its pullback: ``(output, vjp_fn)``, with ``has_aux`` ``(output, vjp_fn, aux)``.
+
+    ``vjp_fn(cotangent)`` takes the output's structure and returns a tuple, one gradient per primal, also for one; integer and bool primals
+    get float zeros. It may be called many times and be transformed itself. Raises ArgumentError for a cotangent of another shape or
+    structure, also where it would broadcast.
+
+    >>> import numpy as np, pergrad as pg
+    >>> out, pullback = pg.vjp(np.sin, np.zeros(2))
+    >>> pullback(np.ones(2))
+    (array([1., 1.]),)
+    """
+    check_function(func, "vjp")
+    check_flag("has_aux", has_aux)
+    forward = Forward(func, has_aux=has_aux)
+    if building():
+        return forward.pulled(primals)
+    found, captured = forward.specialisations.get(primals, {})
+    output, residuals = found.function(*primals, **captured)
+    backward = found.extra["backward"]
+    out, aux = output if has_aux else (output, None)
+    pullback = VjpFunction(backward, tuple(residuals))
+    return (out, pullback, aux) if has_aux else (out, pullback)
+
+
+class Backward(Transformed):
+    """The backward pass of one compiled forward pass, as a function of residuals and cotangent."""
+
+    kind = "vjp"
+
+    def __init__(self, func: Any, pullback: reverse.Pullback, tree: Tree, outs: Sequence[Any], primals: Primals) -> None:
+        super().__init__(func)
+        self.pullback = pullback
+        self.tree = tree
+        self.outs = outs
+        self.primals = primals
+
+    def identity(self) -> tuple[Any, Any]:
+        return self, ()
+
+    def _find_cache(self) -> Any:
+        from ..compiler.specialize import Specialisations
+
+        return Specialisations(self.emitted_name, _residuals_and_cotangent, self.record, self.axes)
+
+    def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
+        residuals, cotangent = args
+        given = check_cotangent(self._func, self.tree, self.outs, (cotangent,))
+        cts = [converted(c, o) for c, o in zip(given, self.outs, strict=True) if is_inexact(o)]
+        stage("backward", self.pullback.backward)
+        atoms = current().inline(self.pullback.backward, [*cts, *residuals])
+        return self.primals.rebuilt([current().wrap(a) for a in atoms])
+
+
+def _residuals_and_cotangent(residuals: Any, cotangent: Any) -> None:
+    """The parameters of a backward pass."""
+
+
+class Primals:
+    """The structure of the primals, and which of their values have a derivative."""
+
+    def __init__(self, primals: tuple[Any, ...]) -> None:
+        self.shapes = [None if not is_number_like(x) else atom_of(x).type for x in flatten(primals)[0]]
+        self.tree = flatten(primals)[1]
+        self.wanted = [t is not None and t.dtype.kind == "f" for t in self.shapes]
+
+    def rebuilt(self, grads: Sequence[Any]) -> tuple[Any, ...]:
+        """Gradients in the primals' structure; float zeros for integers."""
+        rest = iter(grads)
+        out = []
+        for t, wanted in zip(self.shapes, self.wanted, strict=True):
+            if wanted:
+                out.append(next(rest))
+            else:
+                out.append(None if t is None else call("numpy.zeros", t.shape))
+        return self.tree.unflatten(out)  # type: ignore[no-any-return]
+
+
+def is_number_like(x: Any) -> bool:
+    """Whether a primal is an array or number."""
+    from ..compiler.frontend.trace import is_number
+
+    return is_number(x) or (hasattr(x, "shape") and hasattr(x, "dtype"))
+
+
+def is_inexact(x: Any) -> bool:
+    """Whether an output has a cotangent."""
+    return isinstance(x, Value) and x.type.inexact
+
+
+def converted(ct: Any, out: Value) -> Any:
+    """A cotangent in the dtype of its output."""
+    t = atom_of(ct).type
+    dtype = out.type.dtype
+    return call("numpy.astype", ct, dtype) if t.dtype != dtype or t.weak else ct
+
+
+class Forward(Transformed):
+    """The forward pass with what the backward pass needs."""
+
+    kind = "forward"
+
+    def pull(self, primals: tuple[Any, ...]) -> tuple[Any, Any, list[Any], Backward]:
+        """Record the forward pass: output, aux, residuals, and the backward pass."""
+        spec = Primals(primals)
+        inner = Inner(self._func, primals, {}, wanted=spec.wanted)
+        results = [Value(r) for r in inner.program.results]
+        output = inner.traced.outputs(results)
+        aux: Any = None
+        if self._options["has_aux"]:
+            output, aux = check_has_aux(self._func, output, "vjp", span=inner.traced.span)
+        leaves, tree = flatten(output)
+        check_outputs(self._func, tree, leaves, "vjp", span=inner.traced.span)
+        aux_leaves, aux_tree = flatten(aux)
+        out_atoms = [atom_of(x) for x in leaves]
+        program = replaced(inner.program, [*out_atoms, *(atom_of(x) for x in aux_leaves if isinstance(x, Value))])
+        only = replaced(program, out_atoms)
+        pullback = reverse.vjp(only, inner.selected(spec.wanted))
+        kept = pullback.forward.results[len(out_atoms) :]
+        forward = replaced(pullback.forward, [*out_atoms, *kept, *program.results[len(out_atoms) :]])
+        stage("forward", forward)
+        values = inner.inline(forward)
+        saved = _saved(pullback, inner.operands, values[: len(out_atoms) + len(kept)])
+        out = tree.unflatten(values[: len(out_atoms)])
+        rest = iter(values[len(out_atoms) + len(kept) :])
+        aux = aux_tree.unflatten([next(rest) if isinstance(x, Value) else x for x in aux_leaves])
+        outs = [Value(Var(a.type)) for a in out_atoms]
+        return out, aux, saved, Backward(self._func, pullback, tree, outs, spec)
+
+    def pulled(self, primals: tuple[Any, ...]) -> Any:
+        """vjp inside a compiled function."""
+        out, aux, saved, backward = self.pull(primals)
+        pullback = VjpFunction(backward, tuple(saved))
+        return (out, pullback, aux) if self._options["has_aux"] else (out, pullback)
+
+    def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
+        out, aux, saved, backward = self.pull(args)
+        assert context is not None
+        # what the backward pass reads of captured arrays is kept as well: it runs in a compilation of its own
+        free = free_vars(backward.pullback.backward)
+        program = backward.pullback.backward
+        whole = Program((*program.params, *free), program.body, program.results, program.name, program.sizes)
+        backward.pullback = dataclasses.replace(backward.pullback, backward=whole)
+        saved = [*saved, *(Value(v) for v in free)]
+        context.extra["backward"] = backward
+        return ((out, aux) if self._options["has_aux"] else out), saved
+
+
+def _saved(pullback: reverse.Pullback, operands: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
+    return [v if isinstance(v, Value) else Value(atom_of(v)) for v in pullback.saved(operands, outs)]
+
+
+class VjpFunction:
+    """The pullback of one call: cotangents in, a tuple of gradients out."""
+
+    def __init__(self, backward: Backward, residuals: tuple[Any, ...]) -> None:
+        self.backward = backward
+        self.residuals = residuals
+        self.__name__ = "vjp_fn"
+
+    def __call__(self, *cotangent: Any) -> tuple[Any, ...]:
+        if building():
+            return self.record(cotangent)
+        check_cotangent(self.backward._func, self.backward.tree, self.backward.outs, cotangent)
+        return self.backward(self.residuals, cotangent[0])  # type: ignore[no-any-return]
+
+    def __pergrad_trace__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        return self.record(args)
+
+    def record(self, cotangent: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The pullback inside a compiled function; residuals of a finished call are captured arrays."""
+        check_cotangent(self.backward._func, self.backward.tree, self.backward.outs, cotangent)
+        root = Path("object", self.residuals, None, "residuals")
+        residuals = [x if isinstance(x, Value) else session().capture(Path("item", root, k, f"residual_{k}"), x) for k, x in enumerate(self.residuals)]
+        return self.backward.record((residuals, cotangent[0]), {})  # type: ignore[no-any-return]
+
+    def source(self, *args: Any) -> str:
+        """The emitted source of the backward pass."""
+        return self.backward.source()
+
+
+__all__ = ["Backward", "Forward", "Primals", "VjpFunction", "vjp"]
