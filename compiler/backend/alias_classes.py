@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.program import Var
-from .tree import Append, Bind, Move, Operand, Statement, Write, each, shared
+from .tree import Bind, Move, Operand, Statement, Write, each, kept, shared
 
 
 class AliasClasses:
@@ -20,8 +20,8 @@ class AliasClasses:
         for s in each(block):
             if isinstance(s, Write):
                 out.union(s.targets[0], s.base)
-            elif isinstance(s, Append):
-                out.union_shared(s.targets[0], s.operands[1])
+            elif (place := kept(s)) is not None:
+                out.union_shared(s.targets[0], s.operands[place])
             elif isinstance(s, (Bind, Move)):
                 for i, t in enumerate(s.targets):
                     out.union_shared(t, s.operands[i if isinstance(s, Move) else 0])

@@ -23,10 +23,12 @@ from .tree import (
     Repeat,
     Return,
     Statement,
+    Store,
     Tree,
     Write,
     each,
     is_readonly,
+    kept,
     shared,
     template,
     variables,
@@ -106,8 +108,9 @@ class _Plan:
                     self.repeat(s)
                 case Move():
                     self.pairs(s)
-                case Append():
-                    self.join(s.targets[0], s.operands[1])
+                case Append() | Store():
+                    if (place := kept(s)) is not None:
+                        self.join(s.targets[0], s.operands[place])
                 case Act(kind="write_back"):
                     pass
                 case Return():
@@ -115,8 +118,9 @@ class _Plan:
             if isinstance(s, (Loop, Repeat)) and self.in_place:
                 written = self.written(s)
                 for a in each(s.blocks()[-1]):
-                    if isinstance(a, Append) and not a.operands[1].type.scalar and self.static.find(a.targets[0]) in written:
-                        a.operands[1] = copied(a.operands[1])
+                    place = kept(a)
+                    if place is not None and not a.operands[place].type.scalar and self.static.find(a.targets[0]) in written:
+                        a.operands[place] = copied(a.operands[place])
             for inner in s.blocks():
                 self.visit(inner, s if isinstance(s, (Loop, Repeat)) else None)
             if isinstance(s, (Loop, Repeat)):
@@ -162,8 +166,8 @@ class _Plan:
         """Into a loop: a carried array that the body writes must be this function's own and go by no other name."""
         after = self.life.needed_after(s)
         written = self.written(loop)
-        kept = [self.static.find(a.targets[0]) for b in loop.blocks() for a in each(b) if isinstance(a, Append)]
-        kept += [self.static.find(v) for v in loop.carried]
+        others = [self.static.find(a.targets[0]) for b in loop.blocks() for a in each(b) if kept(a) is not None]
+        others += [self.static.find(v) for v in loop.carried]
         all_roots = [root for x in s.operands for root in set(self.roots(x))]
         for i, (t, x) in enumerate(zip(s.targets, s.operands, strict=True)):
             if t.type.scalar:
@@ -173,7 +177,7 @@ class _Plan:
                 if taken:
                     s.operands[i] = copied(x)
                 self.exclusive.add(t)
-            elif not taken and kept.count(self.static.find(t)) == 1 and accumulates(t, loop):
+            elif not taken and others.count(self.static.find(t)) == 1 and accumulates(t, loop):
                 self.exclusive.add(t)
             self.join(t, s.operands[i])
             if t not in self.exclusive:

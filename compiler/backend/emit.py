@@ -35,6 +35,11 @@ class Emitted:
     name: str
     constants: Mapping[str, Any]
 
+    @property
+    def module(self) -> str:
+        """The source with its import."""
+        return f"import numpy as np\n\n\n{self.source}"
+
 
 def emit(program: Program, signature: Signature, *, fold: bool = True, share: bool = True, in_place: bool = True) -> str:
     """The source of a Program as a function. Without ``fold`` every value has a statement of its own, without ``share`` every value has
@@ -74,12 +79,11 @@ class _Emission:
         plan(body, [*self.program.params, *hoisted], in_place=self.in_place)
         constants = {name: lowering.constants[v] for v, name in hoisted.items()}
         rendering = Rendering({}, constants)
-        returns = self.returns(rendering)
         fixed = {**self.fixed, **self.arguments, **hoisted}
         reserved = [p.name for p in self.signature.parameters] + [*constants, self.signature.name]
         written = [self.program.params[p] for p, _ in self.signature.written]
         rendering.names = assign(body, fixed, preferred, reserved, share=self.share, always=[*hoisted, *written])
-        function = ast.FunctionDef(self.signature.name, self.parameters(), self.body(body, rendering, returns), [], None)
+        function = ast.FunctionDef(self.signature.name, self.parameters(), self.body(body, rendering), [], None)
         return Emitted(print_module([function]), self.signature.name, constants)
 
     # arguments
@@ -179,15 +183,12 @@ class _Emission:
         classes = AliasClasses.of(body)
         return any(v in params for v in classes.of_var(x))
 
-    def returns(self, rendering: Rendering) -> Template:
-        return self.signature.returns
-
-    def body(self, block: list[Statement], rendering: Rendering, returns: Template) -> list[ast.stmt]:
+    def body(self, block: list[Statement], rendering: Rendering) -> list[ast.stmt]:
         *statements, last = block
         sections = len({s.section for s in statements if s.section}) > 1
         out = rendering.block(statements, sections=sections)
         values = iter([rendering.expr(x) for x in last.operands])
-        value = self.built(returns, values, rendering)
+        value = self.built(self.signature.returns, values, rendering)
         out.append(ast.Return(value))
         return out
 
@@ -197,25 +198,21 @@ class _Emission:
                 found: ast.expr = next(values)
                 return found
             case Fixed():
-                return self.fixed_value(t.value, rendering)
+                return rendering.known(t.value)
         parts = [self.built(part, values, rendering) for part in t.parts]
         if t.kind is tuple:
             return ast.Tuple(parts, _LOAD)
         if t.kind is list:
             return ast.List(parts, _LOAD)
         if t.kind is dict:
-            return ast.Dict([self.fixed_value(k, rendering) for k in t.keys], parts)
+            return ast.Dict([rendering.known(k) for k in t.keys], parts)
+        if t.build is not None:
+            name = rendering.constant(f"make_{tidy(t.kind.__name__).lower()}", t.build)
+            return ast.Call(ast.Name(name, _LOAD), [ast.List(parts, _LOAD)], [])
         name = rendering.constant(t.kind.__name__, t.kind)
         if t.by_key:
-            return ast.Call(ast.Name(name, _LOAD), [ast.Dict([self.fixed_value(k, rendering) for k in t.keys], parts)], [])
+            return ast.Call(ast.Name(name, _LOAD), [ast.Dict([rendering.known(k) for k in t.keys], parts)], [])
         return ast.Call(ast.Name(name, _LOAD), [], [ast.keyword(k, part) for k, part in zip(t.keys, parts, strict=True)])
-
-    def fixed_value(self, value: Any, rendering: Rendering) -> ast.expr:
-        if type(value) in (type(None), bool, int, float, complex, str, bytes):
-            return ast.Constant(value)
-        if type(value) is tuple:
-            return ast.Tuple([self.fixed_value(v, rendering) for v in value], _LOAD)
-        return ast.Name(rendering.constant(tidy(getattr(value, "__name__", "")) or "value", value), _LOAD)
 
 
 __all__ = ["Emitted", "emit", "emit_module", "shared"]

@@ -6,7 +6,7 @@ values at the end of each branch, stacked values into an array that is filled by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.builder import expression
 from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Program, Var, While
-from ..core.types import Dim, Size, Type
+from ..core.types import Dim, Size, Type, ragged
 from ..ops import table
 from .alias import is_cheap, sharing
 from .literals import dtype_keyword, literal
@@ -38,6 +38,7 @@ class Lowering:
         self._env: dict[Var, Var] = {}
         self._known: dict[Any, Var] = {}
         self._sizes: dict[str, Var] = {}
+        self._scope: dict[str, tuple[Var, int]] = {}
         self._top: list[Statement] = []
 
     def run(self) -> list[Statement]:
@@ -74,7 +75,11 @@ class Lowering:
                 self._top.append(Bind(targets=[found], operands=[c]))
         return found
 
-    def _size(self, name: str) -> Var:
+    def _size(self, name: str) -> Operand:
+        """A size known at run time: of a parameter, or of what a loop has stacked."""
+        if name not in self.program.sizes:
+            v, axis = self._scope[name]
+            return self._tree("len(_0)" if axis == 0 else f"_0.shape[{axis}]", [v], _INT)
         found = self._sizes.get(name)
         if found is None:
             index, axis = self.program.sizes[name]
@@ -83,6 +88,19 @@ class Lowering:
             found = self._sizes[name] = Var(_INT, name)
             self._top.insert(0, Bind(targets=[found], operands=[Tree(template(source), {"_0": param}, _INT)]))
         return found
+
+    def _see(self, variables: Iterable[Var]) -> None:
+        """Remember where sizes that only loops know can be read."""
+        for v in variables:
+            for axis, d in enumerate(v.type.shape):
+                if axis and self._ragged(v.type):
+                    break
+                if isinstance(d, Size) and d.factor == 1 and len(d.names) == 1 and d.names[0] not in self.program.sizes:
+                    self._scope[d.names[0]] = self._var(v), axis
+
+    def _ragged(self, t: Type) -> bool:
+        """Whether a stack has rows that differ in shape, and so must be a list."""
+        return any(isinstance(d, Size) and any(n not in self.program.sizes for n in d.names) for d in t.shape[1:])
 
     def _dim(self, d: Dim | Atom) -> Operand:
         match d:
@@ -112,19 +130,23 @@ class Lowering:
     def _block(self, block: Block, out: list[Statement], stacks: Stacks) -> None:
         """Append the statements of a block; ``stacks`` has what must follow the statement that computes a variable."""
         stack: list[list[Statement]] = [out]
+        outer, self._scope = self._scope, dict(self._scope)
+        self._see(block.params)
         for node in block.body:
             into = stack[-1]
-            if isinstance(node, Effect) and node.kind == "errstate":
+            if isinstance(node, Effect) and node.kind == "errstate_enter":
                 under = Under(payload=node.payload, section=node.section, helper=node.helper)
                 into.append(under)
                 stack.append(under.body)
                 continue
-            if isinstance(node, Effect) and node.kind == "end_errstate":
+            if isinstance(node, Effect) and node.kind == "errstate_exit":
                 stack.pop()
                 continue
             self._node(node, into)
+            self._see(node.outs)
             for v in node.outs:
                 into.extend(make() for make in stacks.pop(v, ()))
+        self._scope = outer
 
     def _node(self, node: Node, out: list[Statement]) -> None:
         start = len(out)
@@ -189,14 +211,18 @@ class Lowering:
         carries, slices = params[: node.carried], params[node.carried :]
         finals, stacked = node.outs[: node.carried], node.outs[node.carried :]
         length = self._dim(node.length)
+        if isinstance(length, Var):
+            self._sized([x.type for x in (*stacked, *node.xs)], length)
         self._enter(carries, node.inits, finals, out)
         body: list[Statement] = []
         stores: Stacks = {}
         for y, result in zip(stacked, node.body.results[node.carried :], strict=True):
-            out.append(Bind(targets=[y], operands=[self._empty(y.type, length)], fixed=True))
+            stack = self._tree("[None] * _0", [length], y.type) if self._ragged(y.type) else self._empty(y.type, length)
+            out.append(Bind(targets=[y], operands=[stack], fixed=True))
             stores.setdefault(result, []).append(partial(self._store, y, index, result))
         for x, sliced in zip(node.xs, slices, strict=True):
-            body.append(Bind(targets=[sliced], operands=[self._tree("_0[_1]", [self._operand(x), index], sliced.type)]))
+            source = "_0[_1].item()" if sliced.type.weak else "_0[_1]"
+            body.append(Bind(targets=[sliced], operands=[self._tree(source, [self._operand(x), index], sliced.type)]))
         inside = {v for n in node.body.body for v in n.outs}
         for result in list(stores):
             if result not in inside:
@@ -207,7 +233,16 @@ class Lowering:
         out.append(Loop(targets=[index], operands=[length], body=body, carried=list(carries), reverse=node.reverse))
 
     def _store(self, stack: Var, index: Var, value: Atom) -> Statement:
-        return Store(operands=[stack, index, self._operand(value)], targets=[stack])
+        item = self._operand(value)
+        if ragged(stack.type):
+            item = self._tree("_0.copy()", [item], value.type)
+        return Store(operands=[stack, index, item], targets=[stack])
+
+    def _sized(self, types: Sequence[Type], length: Var) -> None:
+        """What the loop stacks or slices is as long as it runs: the size has that name from here on."""
+        for t in types:
+            if isinstance(t.shape[0], Size) and t.shape[0].names[0] not in self.program.sizes:
+                self._sizes[t.shape[0].names[0]] = length
 
     def _append(self, collected: Var, value: Atom) -> Statement:
         return Append(operands=[collected, self._operand(value)], targets=[collected])
@@ -222,6 +257,8 @@ class Lowering:
             out.append(Move(targets=list(carries), operands=values))
 
     def _empty(self, t: Type, length: Operand) -> Tree:
+        if ragged(t):
+            return self._tree("[None] * _0", [length], t)
         dims = [f"_{i}" for i in range(t.ndim)]
         operands = [length, *(self._dim(d) for d in t.shape[1:])]
         shape = f"({', '.join(dims)})" if len(dims) > 1 else dims[0]
@@ -238,7 +275,8 @@ class Lowering:
         appends: Stacks = {}
         lists: list[Var] = []
         for y, result in zip(rest, node.body.results[node.carried :], strict=True):
-            collected = Var(y.type, f"{y.name}_list" if y.name else "collected")
+            ragged = self._ragged(y.type)
+            collected = y if ragged else Var(y.type, f"{y.name}_list" if y.name else "collected")
             lists.append(collected)
             out.append(Bind(targets=[collected], operands=[self._tree("[]", [], y.type)], fixed=True))
             appends.setdefault(result, []).append(partial(self._append, collected, result))
@@ -262,11 +300,17 @@ class Lowering:
         if count is not None:
             body.append(Move(targets=[count], operands=[self._tree("_0 + 1", [count], _INT)]))
         out.append(Repeat(head=head, body=body, carried=carried))
+        if count is not None:
+            self._sized([y.type for y in rest], count)
         for y, collected in zip(rest, lists, strict=True):
+            if y is collected:
+                continue
             out.append(Bind(targets=[y], operands=[self._gather(y.type, collected)], fixed=True))
 
     def _gather(self, t: Type, collected: Var) -> Tree:
-        """The stack of a list that may be empty."""
+        """The stack of a list that may be empty; the list itself where its items differ in shape."""
+        if ragged(t):
+            return self._tree("_0", [collected], t)
         source = f"np.array(_0{dtype_keyword(t.dtype)})"
         if t.ndim > 1:
             source += f".reshape(len(_0), {', '.join(f'_{i}' for i in range(1, t.ndim))})"

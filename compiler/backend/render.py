@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.program import Const, Var
 from .literals import literal
-from .names import left_of
+from .names import left_of, tidy
 from .printer import Comment
 from .tree import (
     Act,
@@ -30,8 +30,10 @@ from .tree import (
     Under,
     Write,
     template,
+    variables,
 )
 
+_LITERALS = (type(None), bool, int, float, complex, str, bytes)
 _LOAD, _STORE = ast.Load(), ast.Store()
 _INVERSE = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 
@@ -106,7 +108,7 @@ class Rendering:
             case Act():
                 return self.act(s)
             case Under():
-                keywords = [ast.keyword(k, ast.Constant(v)) for k, v in s.payload.items()]
+                keywords = [ast.keyword(k, self.known(v)) for k, v in s.payload.items()]
                 call = ast.Call(template("np.errstate").expr, [], keywords)
                 return [ast.With([ast.withitem(call)], self.block(s.body) or [ast.Pass()])]
         raise TypeError(type(s).__name__)
@@ -189,9 +191,9 @@ class Rendering:
         args = [self.expr(a) for a in s.operands]
         match s.kind:
             case "raise":
-                return [ast.Raise(self.exception(s.payload, args))]
+                return [ast.Raise(self.exception(s.payload))]
             case "assert":
-                return [ast.Assert(args[0], None if s.payload is None else ast.Constant(str(s.payload)))]
+                return [ast.Assert(args[0], None if s.payload is None else self.known(s.payload))]
             case "print":
                 return [ast.Expr(ast.Call(ast.Name("print", _LOAD), self.printed(s.payload, args), []))]
             case "write_back":
@@ -199,30 +201,30 @@ class Rendering:
                 return [ast.Assign([place], args[1])]
         raise NotImplementedError(f"effect {s.kind!r} is not printed")
 
-    def exception(self, payload: Any, args: list[ast.expr]) -> ast.expr:
+    def exception(self, payload: BaseException) -> ast.expr:
         """The exception raised: made anew each time where its arguments can be printed."""
-        if isinstance(payload, type):
-            kind, values = payload, args
-        elif isinstance(payload, BaseException):
-            if not all(isinstance(a, (str, bool, int, float, bytes, type(None))) for a in payload.args) or vars(payload):
-                return ast.Name(self.constant(f"{type(payload).__name__}_instance", payload), _LOAD)
-            kind, values = type(payload), [ast.Constant(a) for a in payload.args]
+        kind = type(payload)
+        own = [k for k in kind.__mro__ if k.__module__ != "builtins" and ("__init__" in vars(k) or "__new__" in vars(k))]
+        if own or vars(payload) or not all(type(a) in _LITERALS for a in payload.args):
+            return ast.Name(self.constant(f"{tidy(kind.__name__)}_instance", payload), _LOAD)
+        if kind is np.linalg.LinAlgError:
+            name: ast.expr = substitute(template("np.linalg.LinAlgError").expr, {})
         else:
-            kind, format = payload
-            text = ast.Attribute(ast.Constant(format), "format", _LOAD)
-            values = [ast.Call(text, args, [])] if args else [ast.Constant(format)]
-        name = kind.__name__ if kind.__module__ == "builtins" else self.constant(kind.__name__, kind)
-        if kind.__module__ == "numpy.linalg" or kind is np.linalg.LinAlgError:
-            return ast.Call(template("np.linalg.LinAlgError").expr, values, [])
-        return ast.Call(ast.Name(name, _LOAD), values, [])
+            name = ast.Name(kind.__name__ if kind.__module__ == "builtins" else self.constant(kind.__name__, kind), _LOAD)
+        return ast.Call(name, [self.known(a) for a in payload.args], [])
 
-    def printed(self, payload: Any, args: list[ast.expr]) -> list[ast.expr]:
-        """The arguments of print: as they are, or filled into a format."""
-        if payload is None:
-            return args
-        if not args:
-            return [ast.Constant(payload)]
-        return [ast.Call(ast.Attribute(ast.Constant(payload), "format", _LOAD), args, [])]
+    def printed(self, payload: Sequence[str] | None, args: list[ast.expr]) -> list[ast.expr]:
+        """The arguments of print: texts, with "{}" where a value stands."""
+        rest = iter(args)
+        return args if payload is None else [next(rest) if text == "{}" else ast.Constant(text) for text in payload]
+
+    def known(self, value: Any) -> ast.expr:
+        """An object of the user's: written out if it is a literal, else by a name in the function's namespace."""
+        if type(value) in _LITERALS:
+            return ast.Constant(value)
+        if type(value) is tuple:
+            return ast.Tuple([self.known(v) for v in value], _LOAD)
+        return ast.Name(self.constant(tidy(getattr(value, "__name__", "")) or "value", value), _LOAD)
 
     def constant(self, name: str, value: Any) -> str:
         """A name in the function's namespace for a value."""
@@ -277,8 +279,6 @@ def as_value(index: ast.expr) -> ast.expr:
 
 
 def _leaves(x: Operand) -> list[Var]:
-    from .tree import variables
-
     return list(variables(x))
 
 

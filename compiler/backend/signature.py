@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +30,14 @@ class Fixed:
 @dataclass(frozen=True)
 class Items:
     """A container. ``kind`` is tuple, list, dict, or a class whose parts are attributes (a namedtuple, a dataclass) or, with
-    ``by_key``, items. ``keys`` are the keys of a mapping or the names of the attributes, unused for tuples and lists."""
+    ``by_key``, items. ``keys`` are the keys of a mapping or the names of the attributes, unused for tuples and lists.
+    ``build`` makes a container of a list of its parts, where calling the class with keywords does not."""
 
     kind: type
     parts: tuple[Template, ...]
     keys: tuple[Any, ...] = ()
     by_key: bool = False
+    build: Callable[[Sequence[Any]], Any] | None = None
 
     @property
     def attributes(self) -> bool:

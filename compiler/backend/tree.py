@@ -145,8 +145,12 @@ class Write(Statement):
         self.operands[0] = Tree(place.template, {**place.operands, "_0": value}, place.type)
 
 
+@dataclass(eq=False, kw_only=True)
 class Store(Statement):
-    """``operands[0][operands[1]] = operands[2]``: one element of a stack that a loop fills."""
+    """``operands[0][operands[1]] = operands[2]``: one element of a stack that a loop fills; ``holds`` if the stack is a list, which
+    keeps the element itself."""
+
+    holds: bool = False
 
 
 class Append(Statement):
@@ -213,6 +217,13 @@ class Under(Statement):
 
 class Return(Statement):
     """The Program's results, in order."""
+
+
+def kept(s: Statement) -> int | None:
+    """The place among the operands of what a statement puts into a list."""
+    if isinstance(s, Append):
+        return 1
+    return 2 if isinstance(s, Store) and s.holds else None
 
 
 def each(block: list[Statement]) -> Iterator[Statement]:
