@@ -122,6 +122,25 @@ def promotion(t: Type) -> Any:
     return t.dtype
 
 
+def loop_size(serial: int) -> Size:
+    """The number of iterations of a loop that ends when it ends."""
+    return Size((f"steps{serial}",))
+
+
+def loop_sized(t: Type) -> bool:
+    """Whether a shape holds such a number, which is known only where the loop ran."""
+    return any(isinstance(d, Size) and any(_of_loop(n) for n in d.names) for d in t.shape)
+
+
+def ragged(t: Type) -> bool:
+    """Whether such a number stands behind the first axis: the rows then differ in shape."""
+    return any(isinstance(d, Size) and any(_of_loop(n) for n in d.names) for d in t.shape[1:])
+
+
+def _of_loop(name: str) -> bool:
+    return name.startswith("steps") and name[5:].isdigit()
+
+
 def normal_axis(axis: int, ndim: int) -> int:
     """An axis counted from the end, so that a leading batch axis does not move it."""
     if not -ndim <= axis < ndim:
@@ -140,4 +159,19 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(out)
 
 
-__all__ = ["Dim", "Shape", "Size", "Type", "broadcast", "known", "normal_axes", "normal_axis", "product", "promotion", "type_of"]
+__all__ = [
+    "Dim",
+    "Shape",
+    "Size",
+    "Type",
+    "broadcast",
+    "known",
+    "loop_size",
+    "loop_sized",
+    "normal_axes",
+    "normal_axis",
+    "product",
+    "promotion",
+    "ragged",
+    "type_of",
+]

@@ -14,12 +14,12 @@ from typing import Any, TypeGuard
 
 from ..core.builder import Builder, atom_of, call, recorded
 from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Program, Var, While, blocks_of, reads, walk
-from ..core.types import Dim, Type
+from ..core.types import Dim, Type, loop_sized
 from ..errors import PergradError, Span, Step, Unsupported, VmapViolation, several
 from ..ops import table
 from ..ops.families import Batching
 from .activity import loop_parts
-from .residuals import loop_sized, placeholder, sizes_of
+from .residuals import placeholder, sizes_of
 
 
 def batch(

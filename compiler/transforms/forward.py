@@ -15,12 +15,13 @@ from typing import Any
 
 from ..core.builder import Builder, atom_of, recorded
 from ..core.program import Apply, Atom, Block, Const, For, If, Node, Program, Var, While
+from ..core.types import loop_sized
 from ..errors import Unsupported
 from ..ops import table
 from ..ops.families import Derivative, Scatter
 from ..ops.indexing import put
 from .activity import activity, loop_parts
-from .residuals import Split, index_type, loop_length, loop_sized, sizes_of, split_branches, split_loop, split_program, stacked_type
+from .residuals import Split, index_type, loop_length, sizes_of, split_branches, split_loop, split_program, stacked_type
 from .reverse import array_type, in_section, strong, transposed, typed, unbroadcast, whole, zeros
 
 

@@ -17,13 +17,13 @@ import numpy as np
 from ..core.builder import Builder, atom_of, call, recorded
 from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Var, While, walk
 from ..core.rewrite import Substitution
-from ..core.types import Dim, Type
+from ..core.types import Dim, Type, loop_sized
 from ..ops import table
 from ..ops.families import expand
 from ..ops.indexing import Slot
 from .activity import loop_parts
 from .batch import Batch
-from .residuals import index_type, loop_sized
+from .residuals import index_type
 
 _BOOL = np.dtype(bool)
 _QUIET = {"shape", "indexing", "creation"}

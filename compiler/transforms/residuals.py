@@ -16,7 +16,7 @@ import numpy as np
 from ..core.builder import current
 from ..core.program import Apply, Atom, Block, Const, For, If, Node, Program, Var, While, free_vars
 from ..core.rewrite import Substitution
-from ..core.types import Dim, Size, Type
+from ..core.types import Dim, Size, Type, loop_size, loop_sized, ragged
 from ..ops import table
 from .activity import loop_parts
 
@@ -86,7 +86,7 @@ def loop_length(node: For | While) -> Dim:
     for a in node.xs if isinstance(node, For) else ():
         if isinstance(a.type.shape[0], Size):
             return a.type.shape[0]
-    return Size((f"n{Var(index_type()).serial}",))
+    return loop_size(Var(index_type()).serial)
 
 
 def split_loop(node: For | While, inner: Sequence[Node], second: Block) -> tuple[For | While, Block, tuple[Atom, ...]]:
@@ -183,20 +183,6 @@ def zero_scalar(t: Type) -> Const:
     return Const(value.item() if t.weak else value, t)
 
 
-def loop_sized(t: Type) -> bool:
-    """Whether a shape holds a trip count, which is known only where the loop ran."""
-    return any(isinstance(d, Size) and any(_of_loop(n) for n in d.names) for d in t.shape)
-
-
-def ragged(t: Type) -> bool:
-    """Whether a trip count stands behind the first axis: the rows then differ in shape."""
-    return bool(t.shape) and loop_sized(Type(t.dtype, t.shape[1:]))
-
-
-def _of_loop(name: str) -> bool:
-    return name[0] == "n" and name[1:].isdigit()
-
-
 def _recomputed(inner: Sequence[Node], reads: Iterable[Var], inside: set[Var], available: set[Var]) -> list[Apply]:
     """The nodes to run again in the second pass, in order: index arithmetic and views of what does not change.
 
@@ -235,6 +221,6 @@ def sizes_of(params: Sequence[Var]) -> dict[str, tuple[int, int]]:
     found: dict[str, Any] = {}
     for k, p in enumerate(params):
         for axis, d in enumerate(p.type.shape):
-            if isinstance(d, Size) and len(d.names) == 1 and d.factor == 1 and not (axis and _of_loop(d.names[0])):
+            if isinstance(d, Size) and len(d.names) == 1 and d.factor == 1 and not (axis and ragged(p.type)):
                 found.setdefault(d.names[0], (k, axis))
     return found

@@ -16,25 +16,13 @@ from typing import Any
 
 from ..core.builder import Builder, atom_of, call, recorded
 from ..core.program import Apply, Atom, Block, Const, For, If, Node, Program, Var, While, free_vars
-from ..core.types import Dim, Shape, Size, Type, product
+from ..core.types import Dim, Shape, Size, Type, loop_sized, product, ragged
 from ..errors import Unsupported
 from ..ops import table
 from ..ops.families import Derivative, Scatter
 from ..ops.indexing import put
 from .activity import activity, loop_parts, useful
-from .residuals import (
-    Split,
-    index_type,
-    loop_length,
-    loop_sized,
-    ragged,
-    renamed,
-    sizes_of,
-    split_branches,
-    split_loop,
-    split_program,
-    stacked_type,
-)
+from .residuals import Split, index_type, loop_length, renamed, sizes_of, split_branches, split_loop, split_program, stacked_type
 
 
 @dataclass(frozen=True)

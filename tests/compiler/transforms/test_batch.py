@@ -218,6 +218,6 @@ def test_a_thousand_operations():
         return x
 
     p = program(f, array(3))
-    start = time.perf_counter()
+    start = time.process_time()
     batch(p, [True], BATCH)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5

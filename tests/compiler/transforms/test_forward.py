@@ -5,10 +5,10 @@ import pytest
 
 from pergrad.compiler.core.builder import recorded as xnp
 from pergrad.compiler.core.program import Program, walk
+from pergrad.compiler.core.types import loop_sized
 from pergrad.compiler.core.verify import verify
 from pergrad.compiler.ops import table
 from pergrad.compiler.transforms.forward import jvp, linearize
-from pergrad.compiler.transforms.residuals import loop_sized
 from pergrad.compiler.transforms.reverse import grad, vjp
 
 from ...oracles import assert_same, directional_difference, dot_product_gap

@@ -139,6 +139,6 @@ def test_a_thousand_operations():
         return xnp.sum(x)
 
     p = program(f, array(3))
-    start = time.perf_counter()
+    start = time.process_time()
     grad(p, [True])
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
