@@ -27,12 +27,14 @@ def optimize(program: Program) -> Program:
     from .contractions import fuse_contractions
     from .diagonals import fold_diagonals
     from .invariants import hoist_invariants
+    from .recurrences import move_contractions
     from .weaken import weaken_constants
 
     program = simplify(program)
     program = simplify(fold_diagonals(program))
     program = simplify(fuse_contractions(program))
-    return simplify(weaken_constants(hoist_invariants(program)))
+    program = move_contractions(hoist_invariants(program))
+    return simplify(weaken_constants(program))
 
 
 _ROUNDS = 4

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..core.builder import Value
 from ..core.builder import recorded as np
+from ..core.program import Const
 from ..core.types import product
 from ..ops.contraction import contract, join, split
 from .rules import rule
@@ -101,17 +103,28 @@ def broadcast(m: Match) -> Any:
         return x
     if inner := m.made(x, BROADCAST):
         return np.broadcast_to(inner.x[0], m.type.shape)
-    return None
+    number = m.number(x)
+    # an array of its own, into which sums can be written
+    return None if number is None else np.full(m.type.shape, number, dtype=m.type.dtype)
 
 
 @rule("elementwise")
 def unbroadcast(m: Match) -> Any:
     """NumPy broadcasts the operands of an elementwise op itself; where all are broadcast, compute on the small ones and broadcast after."""
-    makers = [m.made(x, BROADCAST) for x in m.x]
-    if not any(makers):
+    sources = [unbroadcasted(m, x) for x in m.x]
+    if all(s is None for s in sources):
         return None
-    small = m.bind(*(inner.x[0] if inner else x for inner, x in zip(makers, m.x)))
+    small = m.bind(*(x if s is None else s for s, x in zip(sources, m.x)))
     return small if small.shape == m.type.shape else np.broadcast_to(small, m.type.shape)
+
+
+def unbroadcasted(m: Match, x: Any) -> Any:
+    """What was broadcast to give an operand: an array, or the number that fills it."""
+    if inner := m.made(x, BROADCAST):
+        return inner.x[0]
+    if inner := m.made(x, "numpy.full"):
+        return Value(Const(inner.type.dtype.type(inner.params["value"])))
+    return None
 
 
 @rule("numpy.einsum")
