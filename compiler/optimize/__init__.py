@@ -27,6 +27,7 @@ def optimize(program: Program) -> Program:
     from .contractions import fuse_contractions
     from .diagonals import fold_diagonals
     from .invariants import hoist_invariants
+    from .reads import read_before_write
     from .recurrences import move_contractions
     from .weaken import weaken_constants
 
@@ -34,7 +35,7 @@ def optimize(program: Program) -> Program:
     program = simplify(fold_diagonals(program))
     program = simplify(fuse_contractions(program))
     program = move_contractions(hoist_invariants(program))
-    return simplify(weaken_constants(program))
+    return read_before_write(simplify(weaken_constants(program)))
 
 
 _ROUNDS = 4

@@ -8,10 +8,12 @@ from pergrad.compiler.core.builder import recorded as xnp
 from pergrad.compiler.core.program import Apply, Const, Effect, For
 from pergrad.compiler.core.verify import verify
 from pergrad.compiler.ops import table
+from pergrad.compiler.ops.indexing import put
 from pergrad.compiler.optimize import optimize, simplify
 from pergrad.compiler.optimize.common import eliminate_common
 from pergrad.compiler.optimize.dead_code import eliminate_dead_code
 from pergrad.compiler.optimize.invariants import hoist_invariants
+from pergrad.compiler.optimize.reads import read_before_write
 from pergrad.compiler.optimize.weaken import weaken_constants
 
 from ..interpret import interpret
@@ -202,3 +204,27 @@ def test_what_may_warn_stays_in_a_loop_that_may_not_run():
 def test_branches_keep_what_they_compute():
     f = lambda x, y: loop(3, [x], [], lambda i, c: (branch(xnp.sum(c) > 0.0, lambda: c + xnp.exp(y), lambda: c),))
     assert hoisted(f, array(3), array(3)) == ["For", "sum", "greater", "If", "exp", "add"]
+
+
+def test_reads_come_before_writes():
+    def f(x, y):
+        h = put(x, 0.0, (1,), ())
+        return put(h, x[1], (0,), (), add=True), x[2] + y[0]
+
+    p = program(f, array(3), array(3))
+    q = read_before_write(p)
+    verify(q)
+    assert ops(p) == ["setitem", "getitem", "additem", "getitem", "getitem", "add"]
+    assert ops(q) == ["getitem", "getitem", "setitem", "additem", "getitem", "add"]
+    arrays = np.arange(3.0), np.ones(3)
+    for a, b in zip(interpret(p, *arrays), interpret(q, *arrays)):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_read_stays_behind_what_gives_its_index():
+    def f(x, y):
+        h = put(x, 0.0, (1,), ())
+        n = xnp.argmax(xnp.exp(y))
+        return h, x[n]
+
+    assert ops(read_before_write(program(f, array(3), array(3)))) == ["setitem", "exp", "argmax", "getitem"]
