@@ -140,7 +140,7 @@ class External(Caller):
         self.fire("call", Call(node, name, owner, args, None, None, fact, host))
         if fact is not None and fact.returns == "generator":
             seed = args.get(0, "seed")
-            known = isinstance(seed, Static) and seed.const is not None
+            known = seed is not None and not (isinstance(seed, Static) and seed.const is None)
             return self.new(node, Cell("lib", depth=self.depth, cls=Lib(name), const_seed=known))
         if fact is not None and fact.random and self.is_random(fact, args):
             self.draw(node, name, "host" if host else "library", 0)
