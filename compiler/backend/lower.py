@@ -130,17 +130,19 @@ class Lowering:
     def _block(self, block: Block, out: list[Statement], stacks: Stacks) -> None:
         """Append the statements of a block; ``stacks`` has what must follow the statement that computes a variable."""
         stack: list[list[Statement]] = [out]
+        unders: list[Under] = []
         outer, self._scope = self._scope, dict(self._scope)
         self._see(block.params)
         for node in block.body:
             into = stack[-1]
             if isinstance(node, Effect) and node.kind == "errstate_enter":
-                under = Under(payload=node.payload, section=node.section, helper=node.helper)
-                into.append(under)
-                stack.append(under.body)
+                unders.append(Under(payload=node.payload, section=node.section, helper=node.helper))
+                stack.append(unders[-1].body)
                 continue
             if isinstance(node, Effect) and node.kind == "errstate_exit":
+                # only now, since the constants met inside are made before it
                 stack.pop()
+                stack[-1].append(unders.pop())
                 continue
             self._node(node, into)
             self._see(node.outs)

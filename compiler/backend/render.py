@@ -135,6 +135,8 @@ class Rendering:
             ((t, x),) = pairs
             e = self.expr(x)
             if t.type.scalar and isinstance(e, ast.BinOp) and isinstance(e.left, ast.Name) and e.left.id == self.names[t]:
+                if isinstance(e.op, ast.MatMult):  # the name holds a vector until now
+                    return [ast.Assign([self.target(t)], e)]
                 return [ast.AugAssign(self.target(t), e.op, e.right)]
             return [ast.Assign([self.target(t)], e)]
         targets_ = ast.Tuple([self.target(t) for t, _ in pairs], _STORE)
