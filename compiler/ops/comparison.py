@@ -134,4 +134,12 @@ for _lower, _signature in (
     (can_cast, "from_, to, casting='safe'"),
 ):
     _first = _signature.split(",")[0]
-    op(f"numpy.{_lower.__name__}", signature=_signature, operands=(_first,), family="static", lower=_lower, returns="static")
+    op(
+        f"numpy.{_lower.__name__}",
+        signature=_signature,
+        operands=(_first,),
+        family="static",
+        lower=_lower,
+        returns="static",
+        samples="static",
+    )

@@ -231,17 +231,25 @@ def _stacked(stack: str, x: Any, count: int, other: tuple[Any, ...], other_ndim:
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     n, m = _ndim(a), _ndim(b)
     if not n or not m:
-        return a * b
+        return _strong(a) * _strong(b)
     left, right = LETTERS[: n - 1], LETTERS[n : n + m - 1]
     _check("dot", a, b, _shape(a)[-1], _shape(b)[max(m - 2, 0)])
     own = (right[:-1] + "z" + right[-1]) if m > 1 else "z"
     return contract(f"{left}z,{own}->{left}{right}", a, b)
 
 
+def _strong(x: Any) -> Any:
+    """These functions make an array of a Python number, which then does not adapt to the other's dtype."""
+    from ..core.builder import atom_of, call
+
+    t = atom_of(x).type
+    return call("numpy.astype", x, t.dtype) if t.weak else x
+
+
 def inner(a: Any, b: Any) -> Any:
     n, m = _ndim(a), _ndim(b)
     if not n or not m:
-        return a * b
+        return _strong(a) * _strong(b)
     _check("inner", a, b, _shape(a)[-1], _shape(b)[-1])
     left, right = LETTERS[: n - 1], LETTERS[n : n + m - 1]
     return contract(f"{left}z,{right}z->{left}{right}", a, b)
@@ -279,7 +287,12 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         letters_b[q] = letters_a[p]
     free_a = [c for k, c in enumerate(letters_a) if k not in [p % n for p in left]]
     free_b = [c for k, c in enumerate(letters_b) if k not in [q % m for q in right]]
-    return contract(f"{''.join(letters_a)},{''.join(letters_b)}->{''.join(free_a + free_b)}", a, b)
+    y = contract(f"{''.join(letters_a)},{''.join(letters_b)}->{''.join(free_a + free_b)}", a, b)
+    if free_a or free_b:
+        return y
+    from ..core.builder import call
+
+    return call("numpy.reshape", y, ())  # NumPy's is an array also without axes
 
 
 def vecdot(x1: Any, x2: Any) -> Any:

@@ -108,9 +108,9 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 
 
 _SIZE = {"shape": "PGR404"}
-op("numpy.zeros", signature="shape, dtype=float, order='C'", family="creation", lower=zeros, static=_SIZE)
-op("numpy.ones", signature="shape, dtype=None, order='C'", family="creation", lower=ones, static=_SIZE)
-op("numpy.empty", signature="shape, dtype=float, order='C'", family="creation", lower=empty, static=_SIZE)
+op("numpy.zeros", signature="shape, dtype=float, order='C'", family="creation", lower=zeros, static=_SIZE, samples="sizes")
+op("numpy.ones", signature="shape, dtype=None, order='C'", family="creation", lower=ones, static=_SIZE, samples="sizes")
+op("numpy.empty", signature="shape, dtype=float, order='C'", family="creation", lower=empty, static=_SIZE, samples="sizes")
 op(
     "numpy.full",
     signature="shape, fill_value, dtype=None, order='C'",
@@ -120,6 +120,7 @@ op(
     batch=lambda b: b.bind(b.x),
     emit=_full_text,
     static=_SIZE,
+    samples="full",
 )
 for _name in ("zeros", "ones", "empty"):
     op(
@@ -128,6 +129,7 @@ for _name in ("zeros", "ones", "empty"):
         operands=("a",),
         family="creation",
         lower=_like(_name.replace("empty", "zeros")),
+        samples="like",
     )
 op(
     "numpy.full_like",
@@ -135,6 +137,7 @@ op(
     operands=("a",),
     family="creation",
     lower=full_like,
+    samples="like",
 )
 
 
@@ -152,8 +155,15 @@ def identity(n: Any, dtype: Any = None) -> Any:
     return eye(n, dtype=dtype)
 
 
-op("numpy.eye", signature="N, M=None, k=0, dtype=float, order='C'", family="creation", lower=eye, static={"N": "PGR404", "M": "PGR404"})
-op("numpy.identity", signature="n, dtype=None", family="creation", lower=identity, static={"n": "PGR404"})
+op(
+    "numpy.eye",
+    signature="N, M=None, k=0, dtype=float, order='C'",
+    family="creation",
+    lower=eye,
+    static={"N": "PGR404", "M": "PGR404"},
+    samples="eye",
+)
+op("numpy.identity", signature="n, dtype=None", family="creation", lower=identity, static={"n": "PGR404"}, samples="eye")
 
 
 def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
@@ -190,6 +200,7 @@ op(
     infer=_arange_type,
     emit=lambda types, params, out: f"np.arange({params['length']})",
     static={"start": "PGR404", "stop": "PGR404", "step": "PGR404"},
+    samples="arange",
 )
 
 
@@ -228,6 +239,7 @@ op(
     family="creation",
     lower=linspace,
     static={"num": "PGR404"},
+    samples="linspace",
 )
 
 
@@ -280,7 +292,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return current().wrap(Const(atom.value, atom.type, atom.recipe) if isinstance(atom, Const) else atom)
 
 
-op("numpy.array", signature="object, dtype=None", operands=("object",), family="creation", lower=array)
+op("numpy.array", signature="object, dtype=None", operands=("object",), family="creation", lower=array, samples="array")
 op(
     "numpy.asarray",
     signature="a, dtype=None",
@@ -288,5 +300,6 @@ op(
     family="creation",
     lower=asarray,
     aliases=("numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfarray"),
+    samples="asarray",
 )
-op("numpy.copy", signature="a, order='K'", operands=("a",), family="creation", lower=copy, methods=("copy",))
+op("numpy.copy", signature="a, order='K'", operands=("a",), family="creation", lower=copy, methods=("copy",), samples="copy")

@@ -308,24 +308,18 @@ def real(val: Any) -> Any:
 def imag(val: Any) -> Any:
     from ..core.builder import recorded as np
 
-    return np.zeros_like(_real_only(val, "imag"))
+    zeros = np.zeros_like(_real_only(val, "imag"))
+    return zeros[()] if val.type.scalar else zeros
 
 
 @compose("numpy.conjugate", aliases=("numpy.conj",), methods=("conj", "conjugate"), samples="reals")
 def conjugate(x: Any, out: Any = None) -> Any:
-    return _real_only(x, "conj")
+    return _real_only(x, "conj") if x.ndim or x.type.scalar else x[()]
 
 
 @compose("numpy.angle", "z", samples="reals away from 0")
 def angle(z: Any, deg: bool = False) -> Any:
     from ..core.builder import recorded as np
 
-    return np.where(
-        _real_only(z, "angle") < 0, np.astype(180.0 if deg else 3.141592653589793, _float(z)), np.zeros_like(z, dtype=_float(z))
-    )
-
-
-def _float(x: Any) -> Any:
-    import numpy as np
-
-    return x.dtype if x.dtype.kind == "f" else np.dtype(float)
+    y = np.arctan2(0.0, _real_only(z, "angle"))
+    return y * 57.29577951308232 if deg else y

@@ -288,7 +288,7 @@ def compose(name: str, *operands: str, raw: bool = False, **fields: Any) -> Call
         if code.co_flags & 4:  # *args
             texts.insert(len(positional), "*" + code.co_varnames[len(positional) + len(keywords)])
         own = operands or positional[:1]
-        refused = {p: given[p] for p in given if p in _REFUSED}
+        refused = {p: given[p] for p in given if p in _REFUSED and p not in own}
         entry = op(
             name,
             **{

@@ -50,7 +50,6 @@ op(
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0) -> Any:
     from ..core.builder import recorded as np
 
-    base = cast(base, "f8") if value(base).type.weak else base  # NumPy's default base is an array of float64
     y = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
     return y if dtype is None else np.astype(y, dtype)
 
@@ -60,8 +59,8 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     """Equal steps of the logarithm between two numbers of the same sign."""
     from ..core.builder import recorded as np
 
+    start, stop = cast(start, "f8"), cast(stop, "f8")
     sign = np.sign(start)
-    start, stop = (cast(v, "f8") if v.dtype.kind != "f" else v for v in (start, stop))
     y = sign * np.power(10.0, np.linspace(np.log10(sign * start), np.log10(sign * stop), num, endpoint, axis=axis))
     return y if dtype is None else np.astype(y, dtype)
 
@@ -73,7 +72,7 @@ def ix_(*args: Any) -> Any:
     outs = []
     for k, a in enumerate(args):
         known = constant_of(a) if not isinstance(a, (list, tuple)) else numpy.asarray(a)
-        if known is not None and getattr(known, "dtype", None) == bool:
+        if known is not None and getattr(getattr(known, "dtype", None), "kind", "") == "b":
             a = numpy.flatnonzero(known)
         v = value(a)
         if v.ndim != 1:

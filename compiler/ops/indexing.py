@@ -278,6 +278,7 @@ op(
     emit=_emit_get,
     view=lambda base, value, params: put(base, value, params["index"], ()),
     linear=True,
+    samples="getitem",
 )
 
 
@@ -317,7 +318,6 @@ def _text(shape: Shape) -> str:
 
 
 def _set_vjp(d: Derivative, i: int) -> Any:
-    from ..core.builder import call
     from ..core.builder import recorded as np
 
     index, arrays = d.params["index"], d.x[2:]
@@ -332,7 +332,7 @@ def _set_vjp(d: Derivative, i: int) -> Any:
         count = np.reshape(np.arange(_count(ct.shape)), ct.shape)
         owner = put(np.zeros(d.x[0].shape, int), count, index, arrays)
         ct = np.where(_get(owner, index, arrays) == count, ct, 0.0)
-    return _unstretch(ct, d.x[1].shape, call)
+    return _unstretch(ct, d.x[1].shape)
 
 
 def _count(shape: Shape) -> Any:
@@ -341,9 +341,14 @@ def _count(shape: Shape) -> Any:
     return product(shape)
 
 
-def _unstretch(ct: Any, shape: Shape, call: Any) -> Any:
-    """A value with leading axes of size 1 beyond the target's rank is legal in a write: give them back."""
-    return call("numpy.reshape", ct, shape) if len(shape) > len(ct.shape) else ct
+def _unstretch(ct: Any, shape: Shape) -> Any:
+    """Undo the broadcast of a written value. Leading axes of size 1 beyond the target's rank are legal in a write: give them back."""
+    from ..core.builder import call
+    from .shape import sum_to
+
+    extra = max(len(shape) - len(ct.shape), 0)
+    ct = sum_to(ct, shape[extra:])
+    return call("numpy.reshape", ct, shape) if extra else ct
 
 
 def _get(x: Any, index: tuple[Any, ...], arrays: Sequence[Any]) -> Any:
@@ -428,4 +433,5 @@ for _name, _emit in (("pergrad.setitem", _emit_set), ("pergrad.additem", _emit_a
         batch=_set_batch,
         emit=_emit,
         linear=True,
+        samples="setitem",
     )

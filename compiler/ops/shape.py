@@ -518,6 +518,6 @@ def size(a: Any, axis: Any = None) -> Any:
     return t.size if axis is None else t.shape[axis]
 
 
-op("numpy.shape", signature="a", operands=("a",), family="shape", lower=shape, returns="static")
-op("numpy.ndim", signature="a", operands=("a",), family="shape", lower=ndim, returns="static")
-op("numpy.size", signature="a, axis=None", operands=("a",), family="shape", lower=size, returns="static")
+op("numpy.shape", signature="a", operands=("a",), family="shape", lower=shape, returns="static", samples="static")
+op("numpy.ndim", signature="a", operands=("a",), family="shape", lower=ndim, returns="static", samples="static")
+op("numpy.size", signature="a, axis=None", operands=("a",), family="shape", lower=size, returns="static", samples="static")

@@ -188,7 +188,7 @@ def quantile(
     if ((known < 0) | (known > 1)).any():
         raise ValueError("Quantiles must be in the range [0, 1]")
     if known.ndim == 0:
-        if not isinstance(q, (int, float)) and a.dtype.kind == "f":
+        if type(static(q, "q")) not in (int, float) and a.dtype.kind == "f":
             a = cast(a, numpy.result_type(a.dtype, known.dtype))
         return _quantile(a, float(known), axis, method, keepdims, "quantile")
     a = cast(a, numpy.result_type(a.dtype, "f8"))
@@ -213,7 +213,7 @@ def percentile(
     import numpy
 
     known = static(q, "q of np.percentile")
-    share = known / 100 if isinstance(known, (int, float)) else numpy.true_divide(known, 100)
+    share = known / 100 if type(known) in (int, float) else numpy.true_divide(known, 100)
     return quantile(a, share, axis, None, False, method, keepdims, weights=weights, interpolation=interpolation)
 
 

@@ -191,12 +191,12 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
     return np.reshape(write(flat, v, (Slot(0),), [wrapped(ind, flat.shape[0], mode, "numpy.put")]), a.shape)
 
 
-@compose("numpy.copyto", "dst", "src", writes=("dst",), returns="none", samples="copyto")
+@compose("numpy.copyto", "dst", "src", "where", writes=("dst",), returns="none", samples="copyto")
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = None) -> Any:
     from ..core.builder import recorded as np
 
     new = np.broadcast_to(np.astype(src, dst.dtype) if src.dtype != dst.dtype else src, dst.shape)
-    return new if where is None or where is True else np.where(where, new, dst)
+    return new if where is None else np.where(where, new, dst)
 
 
 @compose("numpy.putmask", "a", "mask", "values", writes=("a",), returns="none", samples="putmask")
