@@ -29,7 +29,7 @@ def sum_of_two(m: Match) -> Any:
         return x - minus.x[0]
     if minus := m.made(x, "numpy.negative"):
         return y - minus.x[0]
-    return None
+    return 2.0 * x if m.derived and same(x, y) and x.type.inexact else None
 
 
 @rule("numpy.subtract")
@@ -105,6 +105,21 @@ def like(value: Any, *models: Any) -> Any:
     return Value(Const(value) if not strong else Const(np.result_type(*(t.dtype for t in strong)).type(value)))
 
 
+@rule("numpy.expand_dims", "numpy.squeeze", "numpy.transpose", "numpy.reshape", "numpy.broadcast_to", "numpy.sum")
+def minus_outward(m: Match) -> Any:
+    """A minus sign moves outward, where a sum may take it in."""
+    inner = m.made(m.x[0], "numpy.negative") if m.derived else None
+    return -m.bind(inner.x[0]) if inner and m.read_once(m.x[0]) else None
+
+
+@rule("numpy.einsum")
+def minus_of_factor(m: Match) -> Any:
+    for k, x in enumerate(m.x if m.derived else ()):
+        if (inner := m.made(x, "numpy.negative")) and m.read_once(x):
+            return -m.bind(*m.x[:k], inner.x[0], *m.x[k + 1 :])
+    return None
+
+
 @rule("numpy.divide")
 def quotient(m: Match) -> Any:
     x, y = m.x
@@ -132,6 +147,8 @@ def selection(m: Match) -> Any:
         return x if known else y
     if same(x, y) or (m.number(x) is not None and repr(m.number(x)) == repr(m.number(y))):
         return x
+    if m.derived and m.number(y) == 0 and (inner := m.made(x, "numpy.negative")) and m.read_once(x):
+        return -np.where(condition, inner.x[0], y)
     if (inner := m.made(x, "numpy.where")) and same(inner.x[0], condition):
         return np.where(condition, inner.x[1], y)
     if (inner := m.made(y, "numpy.where")) and same(inner.x[0], condition):

@@ -76,6 +76,18 @@ def read_of_write(m: Match, x: Any, index: tuple[Any, ...], arrays: Sequence[Any
     return None if source is x else m.bind(source, *arrays)
 
 
+def untouched(m: Match, base: Any, index: Sequence[Any]) -> bool:
+    """Whether an array is still zero at a static index."""
+    for _ in range(_FAR):
+        if m.number(base) == 0 or ((made := m.made(base, "numpy.full")) and made.params["value"] == 0):
+            return True
+        write = m.made(base, "pergrad.setitem")
+        if write is None or write.x[2:] or not disjoint(write.params["index"], index, base.shape):
+            return False
+        base = write.x[0]
+    return False
+
+
 def disjoint(a: Sequence[Any], b: Sequence[Any], shape: Sequence[Dim]) -> bool:
     """Whether two static indices surely touch different elements."""
     if len(a) != len(shape) or len(b) != len(shape):
@@ -101,7 +113,7 @@ def write(m: Match) -> Any:
             return base + value
         return value if value.shape == base.shape else np.broadcast_to(value, base.shape)
     if adding:
-        return put(base, value, index, ()) if m.number(base) == 0 and base.dtype == value.dtype else None
+        return put(base, value, index, ()) if base.dtype == value.dtype and untouched(m, base, index) else None
     if (earlier := m.made(base, "pergrad.setitem")) and earlier.params["index"] == index and not earlier.x[2:]:
         return m.bind(earlier.x[0], value)
     return None

@@ -26,6 +26,9 @@ def transpose(m: Match) -> Any:
         return x
     if inner := m.made(x, "numpy.transpose"):
         return np.transpose(inner.x[0], tuple(inner.params["axes"][a] for a in order))
+    if (inner := m.made(x, "numpy.einsum")) and m.derived and m.read_once(x):
+        operands, target = split(inner.params["subscripts"])
+        return contract(join(operands, "".join(target[a] for a in order)), *inner.x)
     return None
 
 
@@ -136,6 +139,11 @@ def contraction(m: Match) -> Any:
         return contract(join([operands[k] for k in kept], target), *(m.x[k] for k in kept))
     if len(operands) == 1 and sorted(operands[0]) == sorted(target):
         return np.transpose(m.x[0], tuple(operands[0].index(c) for c in target)) if operands[0] != target else m.x[0]
+    for k, x in enumerate(m.x):
+        if inner := m.made(x, "numpy.transpose"):
+            axes = [a % x.ndim for a in inner.params["axes"]]
+            operands[k] = "".join(operands[k][axes.index(a)] for a in range(x.ndim))
+            return contract(join(operands, target), *m.x[:k], inner.x[0], *m.x[k + 1 :])
     return None
 
 

@@ -87,6 +87,9 @@ DERIVED = [
     (lambda x, y: -(2.0 * x), ["multiply"]),
     (lambda x, y: y * (1.0 / x), ["divide"]),
     (lambda x, y: 0.0 - x, ["negative"]),
+    (lambda x, y: xnp.expand_dims(x, 1) + xnp.expand_dims(-y, 1), ["expand_dims", "expand_dims", "subtract"]),
+    (lambda x, y: x + xnp.where(y > 0.0, -y, 0.0), ["greater", "where", "subtract"]),
+    (lambda x, y: x[0] + xnp.dot(-x, y), ["getitem", "einsum", "subtract"]),
 ]
 
 
@@ -133,6 +136,12 @@ def test_layout(function, expected):
     assert left(function, array(2, 3, 4)) == expected
 
 
+def test_transposes_of_contractions():
+    assert left(lambda x, y: x @ xnp.transpose(y), array(4, 3), array(5, 3)) == ["einsum"]
+    assert left(lambda x, y: xnp.transpose(x @ y), array(4, 3), array(3, 5), derivative=True) == ["einsum"]
+    assert left(lambda x, y: xnp.transpose(x @ y), array(4, 3), array(3, 5)) == ["einsum", "transpose"]
+
+
 def test_sum_of_a_broadcast():
     assert left(lambda x: xnp.sum(xnp.broadcast_to(x, (5, 3)), axis=0), array(3), derivative=True, exact=False) == ["multiply"]
     assert left(lambda x: xnp.sum(xnp.broadcast_to(x, (5, 3))), array(3), derivative=True, exact=False) == ["sum", "multiply"]
@@ -156,6 +165,8 @@ INDICES = [
     (lambda x, y: put(np.zeros(3), y, (slice(None),), (), add=True), []),
     (lambda x, y: put(np.zeros(3), y[:2], (slice(1, None),), (), add=True), ["getitem", "setitem"]),
     (lambda x, y: put(put(x, 1.0, (0,), ()), y[0], (0,), ()), ["getitem", "setitem"]),
+    (lambda x, y: put(put(np.zeros(3), y[0], (0,), (), add=True), x[0], (1,), (), add=True), ["getitem", "setitem", "getitem", "setitem"]),
+    (lambda x, y: put(put(np.zeros(3), y[0], (0,), (), add=True), x[0], (0,), (), add=True), ["getitem", "setitem", "getitem", "additem"]),
 ]
 
 
