@@ -23,7 +23,7 @@ from . import source
 from .cells import Array, Cell, Owner, assign, augmented, cast, wrap
 from .expressions import is_symbolic, note, wrap_known
 from .frames import Frame, Walked, closure_of, scope_of
-from .session import NeedsStatic, Path, session
+from .session import NeedsStatic, Path, Undecided, session
 
 if TYPE_CHECKING:
     from .walker import Walker
@@ -212,9 +212,9 @@ class Calls:
         args, kwargs, out = split_out(entry, self.lift_all(args), kwargs)
         try:
             result = call(name, *args, **{k: self.lift(v) for k, v in kwargs.items()})
-        except PergradError:
-            raise
-        except NeedsStatic:
+        except Undecided as error:
+            raise sized(error, entry, name) from None
+        except (PergradError, NeedsStatic):
             raise
         except (ValueError, TypeError, IndexError) as error:
             note(error)
@@ -293,12 +293,29 @@ def split_out(entry: table.Op, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     out = kwargs.pop("out", None)
     if isinstance(out, tuple):
         out = out[0]
-    if "out" in entry.parameters and out is None and not entry.signature.startswith("*"):
+    starred = "*" in entry.signature.partition("out")[0].replace("*,", "")
+    if "out" in entry.parameters and out is None and not starred:
         k = entry.parameters.index("out")
         if len(args) > k and isinstance(args[k], Value):
             out = args[k]
             args = (*args[:k], *args[k + 1 :])
     return args, kwargs, out
+
+
+def sized(error: Undecided, entry: table.Op, name: str) -> PergradError:
+    """A size that is not known: for a mapped one the samples would have different shapes."""
+    if not entry.static:
+        return error
+    code = next(iter(entry.static.values()))
+    spelled = name.replace("numpy.", "np.", 1)
+    span = error.span
+    text = span.text() if span else spelled
+    what = "the number of repeats" if code == "PGR405" else "the shape"
+    if error.batched:
+        message = f"data-dependent shape: `{text}` gives each sample another size: {what} in {spelled} is decided by `{error.subject}`, which is batched"
+        hint = "a fixed size k with np.where(np.arange(k) < n, x, 0.0), or in_dims None for the size"
+        return VmapViolation(message, code=code, span=span, hint=hint, trail=error.trail)
+    return Unsupported(f"{what} in {spelled} is decided by a value that is known only at run time: `{text}`", code="PGR702", span=span, hint="pass the size as a Python int")
 
 
 def into(out: Any, result: Any) -> Any:

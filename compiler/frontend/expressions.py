@@ -11,10 +11,10 @@ import numpy as np
 
 from ..core.builder import Value, call, current
 from ..core.program import Const
-from ..errors import PergradError, Unsupported
+from ..errors import PergradError, Unsupported, VmapViolation
 from .cells import Array, wrap
 from .frames import Frame, Scope, Walked
-from .session import session
+from .session import Undecided, session
 from .source import span_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,13 @@ class Expressions:
     def item(self: Walker, obj: Any, index: Any) -> Any:
         """``obj[index]``; a symbolic index into a list of arrays needs its value."""
         if isinstance(obj, Value):
-            return obj[self.lift(index)] if not isinstance(index, (tuple, slice)) else obj[index]
+            try:
+                return obj[self.lift(index)] if not isinstance(index, (tuple, slice)) else obj[index]
+            except Undecided as error:
+                raise bounded(error) from None
+            except IndexError as error:
+                note(error)
+                raise
         if isinstance(obj, np.ndarray):
             return wrap(Const(obj))[index] if _holds_value(index) else wrap_known(obj[index])
         if hasattr(type(obj), "__getitem__") and self.walks(type(obj).__getitem__):
@@ -351,6 +357,17 @@ def is_user_iterator(x: Any, walker: Walker) -> bool:
 def wrap_known(value: Any) -> Any:
     """A known array inside the walk; numbers are themselves."""
     return wrap(Const(value)) if isinstance(value, np.ndarray) and value.ndim else value
+
+
+def bounded(error: Undecided) -> PergradError:
+    """A slice bound that is not known: for a mapped one the samples would have different lengths."""
+    span = error.span
+    text = span.text() if span else ""
+    hint = "start + np.arange(k) as an index: a window of fixed length, or np.where(np.arange(n) < stop, x, 0.0)"
+    if error.batched:
+        message = f"data-dependent shape: the slice bound `{error.subject}` in `{text}` differs between samples"
+        return VmapViolation(message, code="PGR403", span=span, hint=hint, trail=error.trail)
+    return Unsupported(f"a slice bound is known only at run time: `{text}`", code="PGR701", span=span, hint=hint)
 
 
 def _holds_value(index: Any) -> bool:

@@ -63,6 +63,8 @@ class Undecided(PergradError, RuntimeError):
     """Python needs a value that only exists at run time."""
 
     code = "PGR701"
+    batched = False
+    subject = ""
 
 
 @dataclass
@@ -266,12 +268,15 @@ class Session:
             raise NeedsStatic(frozenset(self.scalars.get(v) or ("static", self._capture_key(v)) for v in sources), wanted)
         span = current().span
         text = span.text() if span else ""
-        raise Undecided(
+        error = Undecided(
             f"{wanted} needs a value that is known only at run time: `{text}`",
             span=span,
             hint="compute with arrays: np.where, np.maximum, indexing with arrays",
             trail=self.trail(value.atom),
         )
+        error.batched = self.depends_on_mapped(value.atom)
+        error.subject = value.atom.name or text
+        raise error
 
     def _capture_key(self, var: Var) -> Any:
         for path, v in self.captures:
