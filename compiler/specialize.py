@@ -6,6 +6,7 @@ part of it. It holds as long as what it captured is as it was: arrays are read a
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from .backend.compile import compile_program
 from .backend.signature import Fixed, Items, Leaf, Parameter, Signature, Template
 from .core.builder import Builder, Value, atom_of
 from .core.program import Atom, Program, Var, free_vars
-from .core.trees import Node, Tree, flatten, path_text
+from .core.trees import Node, Tree, as_tuples, flatten, path_text
 from .core.types import Size, Type, type_of
 from .frontend.cells import Array, Cell, Owner, Scalar, wrap
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
@@ -273,6 +274,8 @@ class Compilation:
             tuple(written),
         )
         function, source = compile_program(program, signature)
+        if not self.tree.node.readable_throughout:
+            function = reading_tuples(function)
         captures = [(n, path, v.type) for n, (path, v) in zip(hidden_names, s.captures, strict=True)]
         return Specialisation(function, source, program, captures, s.guards, stages, signature, context.extra)
 
@@ -322,7 +325,7 @@ class Compilation:
 
     def signature_parameters(self) -> tuple[Parameter, ...]:
         positions = iter([Same(x) if i is None else i for i, x in zip(self.index, self.leaves, strict=True)])
-        whole = template_of(self.tree.node, positions)
+        whole = template_of(self.tree.node, positions, argument=True)
         assert isinstance(whole, Items) and isinstance(whole.parts[0], Items) and isinstance(whole.parts[1], Items)
         positional = whole.parts[0].parts
         keywords = dict(zip(whole.parts[1].keys, whole.parts[1].parts, strict=True))
@@ -360,18 +363,30 @@ def bound_parameters(func: Any, positional: Sequence[Template], keywords: Mappin
     return out
 
 
-def template_of(node: Node, leaves: Any) -> Template:
-    """A tree as the emitter takes it; ``leaves`` are indices or ``Same``."""
+def template_of(node: Node, leaves: Any, *, argument: bool = False) -> Template:
+    """A tree as the emitter takes it; ``leaves`` are indices or ``Same``. An argument is only read, a result is built."""
     if node.kind == "leaf":
         leaf = next(leaves)
         return Fixed(leaf.value) if isinstance(leaf, Same) else Leaf(leaf)
-    parts = tuple(template_of(c, leaves) for c in node.children)
+    parts = tuple(template_of(c, leaves, argument=argument) for c in node.children)
     assert node.type is not None
     if node.kind in ("tuple", "list"):
         return Items(tuple if node.kind == "tuple" else list, parts)
-    if node.kind == "dict":
-        return Items(node.type, parts, tuple(node.keys), by_key=node.type is not dict)
-    return Items(node.type, parts, tuple(node.keys))
+    if argument and not node.readable:
+        return Items(tuple, parts)
+    build = node.build if node.kind == "custom" else None
+    return Items(node.type, parts, tuple(node.keys), by_key=node.by_item and node.type is not dict, build=build)
+
+
+def reading_tuples(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, called with tuples in the place of containers that only optree can read."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = as_tuples((args, kwargs))
+        return function(*args, **kwargs)
+
+    return call
 
 
 def argument_names(func: Any, tree: Tree) -> list[str]:

@@ -1,13 +1,15 @@
 """Trees of values: dicts in insertion order, lists, tuples, namedtuples, dataclasses, and what is registered with optree.
 
 optree does the walking, in a namespace of ours: there dicts keep their order, every dataclass met is registered by itself, and ``None``
-is a value like any other. A ``Tree`` is the structure alone; equal trees are usually the same object, so that comparing them costs nothing.
+is a value like any other. A class that a user registered under any namespace is known. A ``Tree`` is the structure alone; equal trees are
+usually the same object, so that comparing them costs nothing.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +24,8 @@ _order = optree.dict_insertion_ordered(True, namespace=_NAMESPACE)
 _order.__enter__()  # for the life of the process; the name keeps it from being closed
 _lock = threading.Lock()
 _dataclasses: dict[type, bool] = {}  # those registered; True if the class is called with its fields as keywords to make one
+
+_foreign: tuple[int, dict[type, Any]] = (0, {})  # the size of optree's registry, and its entries under namespaces of others
 
 T = TypeVar("T")
 
@@ -93,6 +97,21 @@ class Node:
     def leaves(self) -> int:
         """The number of values in it."""
         return self._spec.num_leaves
+
+    @property
+    def readable(self) -> bool:
+        """Whether Python reads the parts as ``keys`` say, by item or attribute; of other registered classes only optree knows the parts."""
+        return self.kind != "custom" or self.type in _dataclasses or self.by_item
+
+    @property
+    def readable_throughout(self) -> bool:
+        """Whether all containers in it are."""
+        return self.readable and all(c.readable_throughout for c in self.children)
+
+    @property
+    def by_item(self) -> bool:
+        """Whether the parts are read by subscript."""
+        return self.kind in ("tuple", "list", "dict") or (self.type is not None and issubclass(self.type, (dict, tuple, deque)))
 
 
 class Tree:
@@ -181,9 +200,26 @@ def _flatten_arguments(items: tuple[Any, ...]) -> tuple[list[Any], Tree] | None:
 
 
 def flatten_as(tree: Tree, value: Any) -> list[Any] | None:
-    """The values of ``value`` if it has the structure of ``tree``, else None."""
+    """The values of ``value`` in the order of ``tree`` if it has that structure, its dicts' keys in any order, else None."""
     leaves, other = flatten(value)
-    return leaves if other == tree else None
+    if other == tree:
+        return leaves
+    out: list[Any] = []
+    return out if other.count == tree.count and _arrange(value, tree.node, out) else None
+
+
+def _arrange(value: Any, node: Node, out: list[Any]) -> bool:
+    if node.kind == "leaf":
+        out.append(value)
+        return not is_container(value)
+    parts = parts_of(value, node) if type(value) is node.type else None
+    return parts is not None and all([_arrange(p, c, out) for p, c in zip(parts, node.children)])
+
+
+def as_tuples(value: Any) -> Any:
+    """A tree with tuples of their parts for the containers that are not ``readable``."""
+    leaves, tree = flatten(value)
+    return tree.fold(leaves, lambda node, parts: node.build(parts) if node.readable else tuple(parts))
 
 
 class Mismatch(ValueError):
@@ -239,13 +275,31 @@ def is_container(value: Any) -> bool:
 
 
 def _register(leaves: Sequence[Any]) -> bool:
-    """Register the classes of dataclass instances among ``leaves``; whether there were new ones."""
-    new = {type(x): None for x in leaves if _is_dataclass(type(x))}
+    """Register the classes of containers among ``leaves``, dataclasses and what others registered with optree; whether there were any."""
+    new = {cls: None for cls in map(type, leaves) if _is_dataclass(cls) or _registered_elsewhere(cls)}
     for cls in new:
+        entry = _registered_elsewhere(cls)
         with _lock:
-            if cls not in _dataclasses:
+            if optree.register_pytree_node.get(cls, namespace=_NAMESPACE) is not None:  # type: ignore[attr-defined]
+                continue
+            if entry is None:
                 _register_dataclass(cls)
+            else:
+                optree.register_pytree_node(
+                    cls, entry.flatten_func, entry.unflatten_func, path_entry_type=entry.path_entry_type, namespace=_NAMESPACE
+                )
     return bool(new)
+
+
+def _registered_elsewhere(cls: type) -> Any:
+    """optree's entry for a class under any namespace: users register under their own. None where there is none."""
+    global _foreign
+    registry: Mapping[Any, Any] = getattr(optree.registry, "_NODETYPE_REGISTRY", {})
+    count, entries = _foreign
+    if count != len(registry):
+        entries = {e.type: e for e in list(registry.values()) if e.namespace not in ("", _NAMESPACE)}
+        _foreign = len(registry), entries
+    return entries.get(cls)
 
 
 def _is_dataclass(cls: type) -> bool:
@@ -375,6 +429,7 @@ __all__ = [
     "Node",
     "Path",
     "Tree",
+    "as_tuples",
     "display",
     "flatten",
     "flatten_as",
