@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Atom, Block, Const, Var, While
 from ..core.types import Type
@@ -121,7 +123,7 @@ class Loops:
         known = {id(o) for o in self.reachable(frame)}
         trial = yield from self.side(lambda: self.loop_body(node, frame), birth, known)
         carried = Carried(self, frame, trial, node)
-        for _ in range(4):
+        for _ in range(8):
             attempt = yield from self.attempt(node, frame, carried, birth, known)
             if attempt is None:
                 continue
@@ -129,7 +131,11 @@ class Loops:
                 if peeled >= 2:
                     raise Unsupported("what this while loop carries changes its type at every turn", span=span_of(node.test, frame.file), hint="start with values of the type that the loop computes")
                 return (yield from self.peel(node, frame, peeled))
-            return attempt
+            if node.orelse:
+                if carried.flags:
+                    raise Unsupported("else after a while loop that breaks on a value", span=span_of(node, frame.file), hint="keep a flag and test it after the loop")
+                return (yield from self.block(node.orelse, frame))
+            return None
         raise Unsupported("what this while loop carries could not be found", span=span_of(node, frame.file))
 
     def peel(self: Walker, node: ast.While, frame: Frame, peeled: int) -> Run:
@@ -182,9 +188,8 @@ class Loops:
         if results is None:
             return None
         inits = carried.inits()
-        for init, result in zip(inits, results, strict=True):
-            if init.type != result.type:
-                return False
+        if any(i.type != r.type for i, r in zip(inits, results, strict=True)):
+            return None if carried.widen(inits, results) else False
         outs = tuple(Var(i.type, n) for i, n in zip(inits, carried.names(), strict=True))
         builder.append(
             While(
@@ -197,12 +202,16 @@ class Loops:
                 helper=builder.helper,
             )
         )
-        return carried.finish(outs)
+        carried.finish(outs)
+        return _DONE
 
     def running(self: Walker, test: Value, carried: Carried) -> Value:
         for flag in carried.flags:
             test = call("numpy.logical_and", call("numpy.logical_not", Scalar(carried.current[flag])), test)
         return test
+
+
+_DONE: Any = object()
 
 
 def _without_break(status: Status) -> Status:
@@ -227,6 +236,7 @@ class Carried:
         self.current: dict[Any, Atom] = {}
         self.returned: Any = None
         self.unbound: list[str] = []
+        self.types: dict[Any, Type] = {}
         self.extend(trial)
         self._status(trial.status)
 
@@ -320,7 +330,31 @@ class Carried:
         return atom_of(value if k is None else value[k])
 
     def inits(self) -> list[Atom]:
-        return [*(_typed(self._atom(s, k)) for s, k in self.leaves()), *(Const(False) for _ in self.flags)]
+        """What is carried into the loop, in the types that it keeps."""
+        atoms = [self._converted(place, self._atom(*place)) for place in self.leaves()]
+        return [*atoms, *(Const(False) for _ in self.flags)]
+
+    def _converted(self, place: Any, atom: Atom) -> Atom:
+        wanted = self.types.get(place)
+        if wanted is None or atom.type == wanted:
+            return atom
+        if isinstance(atom, Const):
+            return constant(atom.value, wanted)
+        return atom_of(call("numpy.astype", Scalar(atom), wanted.dtype))
+
+    def widen(self, inits: list[Atom], results: list[Atom]) -> bool:
+        """A Python number takes the type that the loop gives it: the same number, as an array's scalar. Whether that settles it."""
+        changed = False
+        for place, i, r in zip(self.leaves(), inits, results, strict=False):
+            if i.type == r.type:
+                continue
+            if not i.type.weak or r.type.shape or np.result_type(i.type.dtype, r.type.dtype) != r.type.dtype and i.type.dtype.kind != "f":
+                return False
+            if self.types.get(place) == r.type:
+                return False
+            self.types[place] = r.type
+            changed = True
+        return changed
 
     def names(self) -> list[str | None]:
         return [*(s[2] if s[0] == "name" and k is None else self.slots[s][0].name if s[0] == "cell" else None for s, k in self.leaves()), *("done" for _ in self.flags)]
@@ -351,7 +385,7 @@ class Carried:
     def leave(self, status: Status) -> list[Atom] | None:
         """The carried values at the end of the body."""
         try:
-            atoms = [_typed(self._atom(s, k)) for s, k in self.leaves()]
+            atoms = [self._converted(place, self._atom(*place)) if self._atom(*place).type.weak else self._atom(*place) for place in self.leaves()]
         except (TypeError, IndexError):
             return None
         for _, kind in self.flags:
@@ -366,11 +400,6 @@ class Carried:
             session().touch(self.frame)
             self.frame.locals[name] = Conflict("is bound only inside a while loop that may not run")
         return None
-
-
-def _typed(atom: Atom) -> Atom:
-    """A Python number that a loop carries has the type of its first value."""
-    return atom
 
 
 def _standing_for(atom: Atom, old: Any) -> Any:

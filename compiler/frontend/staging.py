@@ -222,8 +222,14 @@ class Staging:
         span, helper = builder.span, builder.helper
         birth = Cell(Const(0)).birth
         known = {id(o) for o in self.reachable(frame)}
-        a = yield from self.side(then, birth, known)
-        b = yield from self.side(orelse, birth, known)
+        frame.live.append(live)
+        try:
+            a = yield from self.side(then, birth, known)
+            b = yield from self.side(orelse, birth, known)
+        finally:
+            frame.live.pop()
+        if a.raises != b.raises:
+            return self.guarded(test, a, b, span, helper)
         join = Join(builder, a, b, birth, lambda cell: self.references(cell, frame), span)
         alive = live.union(*frame.live, frame.scope.shared)
         updates: list[tuple[Any, Any]] = []
@@ -248,11 +254,21 @@ class Staging:
         builder.append(node)
         return status
 
+    def guarded(self: Walker, test: Value, a: Side, b: Side, span: Span | None, helper: str) -> Status:
+        """A branch that raises on one side guards what follows: the other side simply goes on."""
+        builder = current()
+        sides = [Block((), tuple(s.nodes), ()) if s.raises else Block((), (), ()) for s in (a, b)]
+        builder.append(If(outs=(), pred=test.atom, then=sides[0], orelse=sides[1], span=span, section=builder.section, helper=helper))
+        on = b if a.raises else a
+        builder.nodes.extend(on.nodes)
+        for obj, _, after in on.changed.values():
+            session().touch(obj)
+            restore(obj, after)
+        return on.status
+
     def joined(self: Walker, obj: Any, before: Any, x: Any, y: Any, join: Join, alive: frozenset[str] | None) -> Any:
         """The state of one changed thing after the branch."""
         if isinstance(obj, Cell):
-            if join.a.raises or join.b.raises:
-                return y if join.a.raises else x
             return join.atoms(x, y, obj.name)
         if isinstance(obj, Frame):
             out = {}
@@ -283,8 +299,8 @@ class Staging:
     def joined_status(self: Walker, a: Side, b: Side, join: Join) -> Status:
         if a.status is None and b.status is None:
             return None
-        if a.raises or b.raises:
-            return (b if a.raises else a).status if not (a.raises and b.raises) else {"raise": (True, None)}
+        if a.raises and b.raises:
+            return {"raise": (True, None)}
         kinds = list(dict.fromkeys([*(a.status or {}), *(b.status or {})]))
         out: dict[str, tuple[Any, Any]] = {}
         for kind in kinds:
