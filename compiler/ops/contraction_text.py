@@ -107,7 +107,7 @@ class _Spelling:
             joined = self.pair(a, b, natural_order(a.letters, b.letters, kept(letters, i, j, self.target), self.target))
             rest = [f for k, f in enumerate(factors) if k not in (i, j)]
             factors = [*rest[:i], joined, *rest[i:]]
-        whole = self.pair(*factors, self.target) if len(factors) == 2 else _transposed(factors[0], self.target)
+        whole = self.pair(factors[0], factors[1], self.target) if len(factors) == 2 else _transposed(factors[0], self.target)
         return _scaled(scalars, whole)
 
     def reduced(self, f: Factor, factors: Sequence[Factor]) -> Factor:

@@ -93,7 +93,7 @@ def diagonal_of_constant(a: Const) -> Diagonal | None:
     value = numpy.asarray(a.value)
     nonzero = value != 0
     classes = list(range(a.type.ndim))
-    indices = numpy.indices(shape, sparse=True)
+    indices = numpy.ogrid[tuple(slice(n) for n in value.shape)]
     for p in range(a.type.ndim):
         for q in range(p + 1, a.type.ndim):
             if classes[q] == q and shape[p] == shape[q] and shape[p] != 1 and not (nonzero & (indices[p] != indices[q])).any():
@@ -242,7 +242,7 @@ def total(p: _Diagonals, node: Apply, diagonals: list[Diagonal | None]) -> Diago
     def add_up(c: int) -> Any:
         if d.entries.shape[c] == sizes[c]:
             return np.sum
-        return lambda x, axis: np.squeeze(x, axis) * float(sizes[c])
+        return lambda x, axis: np.squeeze(x, axis) * float(sizes[c])  # type: ignore[arg-type]
 
     if any(not isinstance(sizes[c], int) and d.entries.shape[c] != sizes[c] for c in range(d.entries.ndim)):
         return None
@@ -277,45 +277,44 @@ def _renumbered(classes: Sequence[int], entries: Any) -> Diagonal:
 def einsum(p: _Diagonals, node: Apply, diagonals: list[Diagonal | None]) -> Diagonal | None:
     """Letters of axes that must have the same index are one letter."""
     operands, target = split(node.params["subscripts"])
-    letter: dict[str, str] = {c: c for term in operands for c in term}
-
-    def find(c: str) -> str:
-        while letter[c] != c:
-            c = letter[c]
-        return c
-
-    for term, d in zip(operands, diagonals):
-        for c in range(d.entries.ndim if d else 0):
-            assert d is not None
-            first, *rest = (find(term[k]) for k in d.members(c))
-            for other in rest:
-                # a letter of the result stands for those that are summed
-                a, b = sorted((first, find(other)), key=lambda x: x not in target)
-                letter[b] = first = a
-    sizes = {find(c): size for term, a in zip(operands, node.args) for c, size in zip(term, a.type.shape)}
+    one = united(operands, target, diagonals)
+    sizes = {one[letter]: size for term, a in zip(operands, node.args) for letter, size in zip(term, a.type.shape)}
     terms: list[str] = []
     arrays: list[Any] = []
     for term, a, d in zip(operands, node.args, diagonals):
-        names = [find(c) for c in term]
-        x = Value(a)
-        if d is not None:
-            names = [find(term[d.members(c)[0]]) for c in range(d.entries.ndim)]
-            x = d.entries
-            ones = tuple(k for k, c in enumerate(names) if x.shape[k] == 1 and sizes[c] != 1)
-            x = np.squeeze(x, ones) if ones else x
-            names = [c for k, c in enumerate(names) if k not in ones]
-        terms.append("".join(names))
-        arrays.append(x)
-    out = list(dict.fromkeys(find(c) for c in target))
+        x: Any = Value(a) if d is None else d.entries
+        names = [one[letter] for letter in term] if d is None else [one[term[d.members(c)[0]]] for c in range(d.entries.ndim)]
+        ones = tuple(k for k, letter in enumerate(names) if x.shape[k] == 1 and sizes[letter] != 1)
+        arrays.append(np.squeeze(x, ones) if ones else x)
+        terms.append("".join(letter for k, letter in enumerate(names) if k not in ones))
+    out = list(dict.fromkeys(one[letter] for letter in target))
     had = "".join(terms)
     number = 1.0
-    for c in dict.fromkeys(find(c) for term in operands for c in term):
-        if c not in had and c not in out:
-            size = sizes[c]
+    for letter in dict.fromkeys(one.values()):
+        if letter not in had and letter not in out:
+            size = sizes[letter]
             if not isinstance(size, int):
                 return None
             number *= size
-    y = contract(f"{','.join(terms)}->{''.join(c for c in out if c in had)}", *arrays)
+    y = contract(f"{','.join(terms)}->{''.join(letter for letter in out if letter in had)}", *arrays)
     y = y if number == 1.0 else number * y
-    absent = tuple(k for k, c in enumerate(out) if c not in had)
-    return Diagonal(tuple(out.index(find(c)) for c in target), np.expand_dims(y, absent) if absent else y)
+    absent = tuple(k for k, letter in enumerate(out) if letter not in had)
+    return Diagonal(tuple(out.index(one[letter]) for letter in target), np.expand_dims(y, absent) if absent else y)
+
+
+def united(operands: Sequence[str], target: str, diagonals: Sequence[Diagonal | None]) -> dict[str, str]:
+    """For each letter the one that stands for all that must have the same index: one of the result, if there is."""
+    leader = {letter: letter for term in operands for letter in term}
+
+    def find(letter: str) -> str:
+        while leader[letter] != letter:
+            letter = leader[letter]
+        return letter
+
+    for term, d in zip(operands, diagonals):
+        for c in range(d.entries.ndim) if d else ():
+            first, *rest = (term[k] for k in d.members(c))  # type: ignore[union-attr]
+            for other in rest:
+                a, b = sorted((find(first), find(other)), key=lambda letter: letter not in target)
+                leader[b] = a
+    return {letter: find(letter) for letter in leader}

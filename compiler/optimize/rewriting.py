@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..core.builder import Builder
-from ..core.program import Apply, Atom, Block, Const, For, If, Node, Program, Var, While
+from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Program, Var, While
 
 
 class Rewriting:
@@ -77,10 +77,10 @@ class Rewriting:
                 return replace(node, length=length, inits=self.atoms(node.inits), xs=self.atoms(node.xs), body=self.block(node.body))
             case While():
                 return replace(node, inits=self.atoms(node.inits), cond=self.block(node.cond), body=self.block(node.body))
-        args = self.atoms(node.args)  # type: ignore[attr-defined]
-        if all(a is b for a, b in zip(args, node.args)):  # type: ignore[attr-defined]
-            return node
-        return replace(node, args=args)
+            case Apply() | Effect():
+                args = self.atoms(node.args)
+                return node if all(a is b for a, b in zip(args, node.args)) else replace(node, args=args)
+        raise TypeError(type(node).__name__)
 
     def maker(self, a: Atom, *names: str) -> Apply | None:
         """The op that computed an atom, if it is one of these (any without names)."""

@@ -115,7 +115,7 @@ PASSES = [eliminate_dead_code, eliminate_common, weaken_constants, simplify, opt
 
 
 @pytest.mark.parametrize("one", PASSES)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.data())
 def test_meaning_is_kept(one, data):
     recipe = Recipe(data.draw)
