@@ -1,6 +1,9 @@
 """Settings for every test: reproducible hypothesis profiles, the nightly option, golden files."""
 
 import os
+import signal
+from collections.abc import Iterator
+from types import FrameType
 
 import hypothesis
 import numpy as np
@@ -37,3 +40,23 @@ def rng() -> np.random.Generator:
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
+
+
+SECONDS_FOR_ONE_TEST = 60
+
+
+@pytest.fixture(autouse=True)
+def time_limit(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that hangs fails, where the system has alarms; nightly tests may take their time."""
+    if not hasattr(signal, "SIGALRM") or "nightly" in request.keywords:
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"not done after {SECONDS_FOR_ONE_TEST} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(SECONDS_FOR_ONE_TEST)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
