@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .compiler.core.trees import Index, Path, Tree, flatten, is_container
+from .compiler.core.trees import Index, Path, Tree, flatten, flatten_as, is_container
 from .compiler.errors import ArgumentError, ArgumentTypeError, OptionError, Span
 from .dims import Dims, MapSpec, map_spec, mapped_size, out_spec, refuse_array, spread_in_dims
 from .naming import argument, counted, describe, function_name, is_array, kind_of, output, shape_text, short, structure, weak_kind
@@ -148,8 +148,9 @@ def _differentiable(func: Any, path: Path, count: int, value: Any, kind: str | N
 def check_tangents(func: Any, primals: Any, tangents: Any, *, transform: str = "jvp") -> list[Any]:
     """The values in ``tangents``, which must have the structure, shapes and dtypes of ``primals``, also where they would broadcast.
 
-    Both are tuples. A Python float is the tangent of anything 0-d. ``transform`` is "jvp", or "linearize" when ``tangents`` are the
-    arguments of its function. Raises ArgumentError for structure, number and shape, OptionError for dtype and for what is not a tuple.
+    Both are tuples; the keys of dicts may stand in any order. A Python float is the tangent of anything 0-d, None that of what is no array.
+    ``transform`` is "jvp", or "linearize" when ``tangents`` are the arguments of its function. Raises ArgumentError for structure, number
+    and shape, OptionError for dtype and for what is not a tuple.
     """
     call = f"{transform}({function_name(func)})"
     for name, value in (("primals", primals), ("tangents", tangents)):
@@ -166,10 +167,12 @@ def check_tangents(func: Any, primals: Any, tangents: Any, *, transform: str = "
             hint=f"tangents=({', '.join(['…'] * len(primals))}{',' if len(primals) == 1 else ''})",
         )
     leaves, tree = flatten(primals)
-    given, other = flatten(tangents)
-    if other != tree:
+    given = flatten_as(tree, tangents)
+    if given is None:
         _structures_differ(func, primals, tangents, call)
     for i, (primal, tangent) in enumerate(zip(leaves, given)):
+        if type(tangent) is float and weak_kind(primal) == "f":
+            continue
         if is_array(primal) and is_array(tangent) and tuple(primal.shape) == tuple(tangent.shape) and primal.dtype == tangent.dtype:
             continue
         _tangent(func, tree.paths()[i], len(primals), primal, tangent, call)
@@ -179,7 +182,7 @@ def check_tangents(func: Any, primals: Any, tangents: Any, *, transform: str = "
 def _structures_differ(func: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], call: str) -> NoReturn:
     for i, (primal, tangent) in enumerate(zip(primals, tangents)):
         want, got = flatten(primal)[1], flatten(tangent)[1]
-        if want != got:
+        if flatten_as(want, tangent) is None:
             where = argument(func, (Index(i),), len(primals))
             has = "is one value" if got.is_leaf else f"has the structure {structure(got, lambda _: '…')}"
             expected = "is one value" if want.is_leaf else f"has {structure(want, lambda _: '…')}"
@@ -192,11 +195,13 @@ def _structures_differ(func: Any, primals: tuple[Any, ...], tangents: tuple[Any,
 
 
 def _tangent(func: Any, path: Path, count: int, primal: Any, tangent: Any, call: str) -> None:
+    where = argument(func, path, count)
+    if not is_array(primal) and weak_kind(primal) is None:
+        if tangent is not None:
+            raise OptionError(f"{call}: {where} is {describe(primal)}, which has no derivative: its entry in tangents is None", hint="None")
+        return
     shape = tuple(primal.shape) if is_array(primal) else ()
     dtype = primal.dtype if is_array(primal) else np.dtype(float)
-    if not shape and type(tangent) is float:
-        return
-    where = argument(func, path, count)
     expected = f"tangents must have the shape of their primals, {shape_text(shape)}"
     if not is_array(tangent) and weak_kind(tangent) is None:
         raise OptionError(f"{call}: the tangent of {where} is {describe(tangent)}, {expected}", hint=_zeros(shape))
@@ -224,8 +229,9 @@ def check_cotangent(func: Any, tree: Tree, outs: Sequence[Any], given: tuple[Any
     if len(given) != 1:
         fix = f"vjp_fn(({', '.join(['…'] * len(given))}))" if len(given) > 1 else f"vjp_fn({structure(tree, lambda _: '…')})"
         raise ArgumentError(f"vjp({name}): the result takes one cotangent, with the structure of the output, got {len(given)}", hint=fix)
-    leaves, other = flatten(given[0])
-    if other != tree:
+    leaves = flatten_as(tree, given[0])
+    if leaves is None:
+        other = flatten(given[0])[1]
         want, got = structure(tree, lambda _: "…"), structure(other, lambda _: "…")
         if tree.is_leaf:
             raise ArgumentError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -23,17 +24,23 @@ def function_name(func: Any) -> str:
 
 def parameter_names(func: Any, count: int) -> tuple[str, ...]:
     """The names of the parameters that take ``count`` positional arguments; "" where Python cannot tell."""
+    names, star = _parameters(func)
+    if star:
+        names = [*names, *(f"{star}[{i}]" for i in range(count - len(names)))]
+    return tuple([*names, *[""] * count][:count])
+
+
+def _parameters(func: Any) -> tuple[list[str], str]:
+    """The names of the positional parameters and that of the star-arguments, as far as they are known."""
+    written = getattr(getattr(func, "node", None), "args", None)
+    if isinstance(written, ast.arguments):  # a function defined inside the one that is walked
+        return [a.arg for a in (*written.posonlyargs, *written.args)], written.vararg.arg if written.vararg else ""
     try:
         parameters = inspect.signature(func).parameters.values()
     except (TypeError, ValueError):
-        return ("",) * count
-    names: list[str] = []
-    for p in parameters:
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-            names.append(p.name)
-        elif p.kind is p.VAR_POSITIONAL:
-            names.extend(f"{p.name}[{i}]" for i in range(count - len(names)))
-    return tuple((names + [""] * count)[:count])
+        return [], ""
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return names, next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
 
 
 def argument(func: Any, path: Path, count: int) -> str:

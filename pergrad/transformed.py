@@ -30,6 +30,7 @@ class Transformed:
     """
 
     kind = ""
+    spoken = ""  # what messages call it, where that is not its own name: the transform that it is a part of
     __pergrad_front__ = True
 
     def __init__(self, func: Callable[..., Any], **options: Any) -> None:
@@ -84,7 +85,7 @@ class Transformed:
         """The function at the bottom, and everything that was done to it."""
         inner = self._func
         root, below = inner.identity() if isinstance(inner, Transformed) else (inner, ())
-        return root, (type(self), _hashable(self._options), below)
+        return root, (type(self), self.spoken, _hashable(self._options), below)
 
     @property
     def emitted_name(self) -> str:

@@ -50,7 +50,7 @@ class Grad(Transformed):
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         o = self._options
-        name = "grad_and_value" if o["value"] else "grad"
+        name = self.spoken or ("grad_and_value" if o["value"] else "grad")
         argnums = check_argnums(o["argnums"], len(args), self._func, name)
         check_differentiable(self._func, argnums, args, name, complex_ok=False)
         chosen = (argnums,) if isinstance(argnums, int) else argnums

@@ -63,8 +63,9 @@ def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Jac
            [0., 6.]])
     """
     check_function(func, "hessian")
-    new = JacFwd(JacRev(func, argnums=argnums, has_aux=False, chunk_size=None), argnums=argnums, has_aux=False, randomness="error")
-    new.kind = "hessian"
+    inner = JacRev(func, argnums=argnums, has_aux=False, chunk_size=None)
+    new = JacFwd(inner, argnums=argnums, has_aux=False, randomness="error")
+    new.kind = new.spoken = inner.spoken = "hessian"
     return new
 
 
@@ -105,7 +106,7 @@ class JacRev(Jacobian):
         return jacobian_in_chunks(self, args, kwargs)
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
-        argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, "jacrev")
+        argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, self.spoken or "jacrev")
         n_in = [operand for operand, f in zip(inner.operands, flags, strict=True) if f]
         aux_leaves, aux_tree = flatten(aux)
         aux_atoms = [atom_of(x) for x in aux_leaves if isinstance(x, Value)]
@@ -137,7 +138,7 @@ class JacFwd(Jacobian):
     kind = "jacobian"
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
-        argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, "jacfwd")
+        argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, self.spoken or "jacfwd")
         atoms = [atom_of(x) for x in leaves]
         aux_leaves, aux_tree = flatten(aux)
         aux_atoms = [atom_of(x) for x in aux_leaves if isinstance(x, Value)]

@@ -9,7 +9,7 @@ from typing import Any
 from ..arguments import check_flag, check_function, check_has_aux, check_outputs, check_tangents
 from ..compiler.core.builder import Value, atom_of, building, call, current
 from ..compiler.core.program import Program, free_vars
-from ..compiler.core.trees import Tree, flatten
+from ..compiler.core.trees import Tree, flatten, flatten_as
 from ..compiler.frontend.session import Path, session
 from ..compiler.specialize import Context
 from ..compiler.transforms import forward
@@ -139,7 +139,7 @@ class Linear(Transformed):
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         residuals, tangents = args
-        leaves = flatten(tangents)[0]
+        leaves = flatten_as(self.primals.tree, tangents) or []
         chosen = []
         for t, own, wanted in zip(leaves, self.primals.shapes, self.primals.wanted, strict=True):
             if wanted:

@@ -92,7 +92,10 @@ class PerSampleGrad(Transformed):
         if in_dims is None:
             in_dims = tuple(None if k in chosen else 0 for k in range(len(args)))
         inner = Grad(self._func, argnums=o["argnums"], has_aux=o["has_aux"], value=o["with_value"])
-        return Vmap(inner, in_dims=in_dims, out_dims=o["out_dims"], randomness=o["randomness"], chunk_size=o["chunk_size"], control_flow=o["control_flow"])
+        rest = {name: o[name] for name in ("out_dims", "randomness", "chunk_size", "control_flow")}
+        outer = Vmap(inner, in_dims=in_dims, **rest)
+        inner.spoken = outer.spoken = "per_sample_grad"
+        return outer
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if building() or self._options["chunk_size"] is None:

@@ -51,7 +51,7 @@ def vmap(
 class Vmap(Transformed):
     """A function mapped over a batch."""
 
-    kind = "vmap"
+    kind = spoken = "vmap"
 
     def words(self, kinds: list[str]) -> list[str]:
         return super().words(kinds)
@@ -65,15 +65,15 @@ class Vmap(Transformed):
 
     def axes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[int | None]:
         leaves, tree = flatten(args)
-        dims = spread_in_dims(self._func, self._options["in_dims"], tree, leaves)
-        mapped_size(self._func, self._options["in_dims"], dims, tree, leaves)
+        dims = spread_in_dims(self._func, self._options["in_dims"], tree, leaves, transform=self.spoken)
+        mapped_size(self._func, self._options["in_dims"], dims, tree, leaves, transform=self.spoken)
         return dims
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         o = self._options
         leaves, tree = flatten(args)
-        dims = spread_in_dims(self._func, o["in_dims"], tree, leaves)
-        size = mapped_size(self._func, o["in_dims"], dims, tree, leaves)
+        dims = spread_in_dims(self._func, o["in_dims"], tree, leaves, transform=self.spoken)
+        size = mapped_size(self._func, o["in_dims"], dims, tree, leaves, transform=self.spoken)
         s = session()
         s.vmaps += 1
         try:
@@ -94,7 +94,7 @@ class Vmap(Transformed):
         traced = inner.traced
         values = [leaf.value if isinstance(leaf, Same) else Value(traced.program.results[leaf]) for leaf in traced.leaves]
         depends = [not isinstance(leaf, Same) and batched[leaf] for leaf in traced.leaves]
-        where = out_spec(self._func, self._options["out_dims"], traced.tree, values, depends)
+        where = out_spec(self._func, self._options["out_dims"], traced.tree, values, depends, transform=self.spoken)
         out: list[Any] = []
         for leaf, dim, mapped in zip(traced.leaves, where, depends, strict=True):
             value = leaf.value if isinstance(leaf, Same) else results[leaf]
