@@ -111,7 +111,9 @@ class Node:
     @property
     def by_item(self) -> bool:
         """Whether the parts are read by subscript."""
-        return self.kind in ("tuple", "list", "dict") or (self.type is not None and issubclass(self.type, (dict, tuple, deque)))
+        if self.kind == "custom":
+            return self.type is not None and issubclass(self.type, (dict, tuple, deque))
+        return self.kind in ("tuple", "list", "dict")
 
 
 class Tree:

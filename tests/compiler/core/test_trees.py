@@ -9,7 +9,20 @@ import numpy as np
 import optree
 import pytest
 
-from pergrad.compiler.core.trees import LEAF, Attr, Index, Key, Mismatch, flatten, flatten_as, is_container, path_text, prefix, write
+from pergrad.compiler.core.trees import (
+    LEAF,
+    Attr,
+    Index,
+    Key,
+    Mismatch,
+    as_tuples,
+    flatten,
+    flatten_as,
+    is_container,
+    path_text,
+    prefix,
+    write,
+)
 
 A = np.ones(2)
 Point = collections.namedtuple("Point", "x y")
@@ -254,3 +267,31 @@ def test_other_users_of_optree_see_none_of_it():
     flatten(Layer(1, 2))
     assert optree.tree_leaves({"b": 1, "a": 2}) == [2, 1]
     assert optree.tree_structure(Layer(1, 2)).num_nodes == 1
+
+
+def test_what_python_can_read():
+    tree = (Point(1, 2), Layer(1), OwnInit(1, 2), {"a": 1}, collections.defaultdict(int, a=1), collections.deque([1]), Registered(1, 2))
+    node = flatten(tree)[1].node
+    assert [c.readable for c in node.children] == [True, True, True, True, True, True, False]
+    assert [c.by_item for c in node.children] == [False, False, False, True, True, True, False]
+    assert not node.readable_throughout and node.children[0].readable_throughout
+    assert as_tuples(tree) == (*tree[:2], as_tuples(tree[2]), *tree[3:6], (1, 2))
+
+
+def test_classes_registered_under_any_namespace():
+    class Theirs:
+        def __init__(self, a):
+            self.a = a
+
+    assert flatten([Theirs(1)])[0] != [1]
+    optree.register_pytree_node(Theirs, lambda t: ((t.a,), None), lambda _, parts: Theirs(*parts), namespace="theirs")
+    leaves, structure = flatten([Theirs(1)])
+    assert leaves == [1] and structure.unflatten([2])[0].a == 2
+
+
+def test_values_as_another_tree_has_them():
+    tree = flatten({"a": 1, "b": (2, {"c": 3, "d": 4})})[1]
+    assert flatten_as(tree, {"b": (2, {"d": 4, "c": 3}), "a": 1}) == [1, 2, 3, 4]
+    assert flatten_as(tree, {"b": (2, {"d": 4}), "a": 1}) is None
+    assert flatten_as(tree, {"b": [2, {"d": 4, "c": 3}], "a": 1}) is None
+    assert flatten_as(flatten({"a": 1})[1], collections.OrderedDict(a=1)) is None
