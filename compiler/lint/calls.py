@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from ..errors import Span
 from .evaluate import decorator_names
 from .heap import Args, Frame
+from .store import Layers
 from .values import (
     ANY,
     CLEAN,
@@ -144,6 +146,10 @@ class Caller(Writer):
         args.star = given
         return self.call(func, args, node)
 
+    def waiting(self) -> Iterable[Value]:
+        """What will be called later and must outlive the call that made it."""
+        return ()
+
     # The user's functions
 
     def run(self, func: Func, args: Args, node: ast.AST) -> Value:
@@ -154,19 +160,29 @@ class Caller(Writer):
         self.context = self.enter_context(node, func.node)
         self.sure = sure and func.sure
         frame = Frame((self.context, "frame", func.node), func.module, func)
+        caller = self.heap
+        self.heap = Layers({}, caller)
         self.heap[frame.id] = {}
         self.parents[frame.id] = func.frame
         self.depths[frame.id] = self.depth
-        names = self.bind_arguments(func, args, node)
-        if self.levels and self.frames:
-            self.follow_arguments(func, args, names, node, frame)
-        self.heap[frame.id] = names
+        try:
+            names = self.bind_arguments(func, args, node)
+            if self.levels:
+                self.follow_arguments(func, args, names, node, frame)
+            self.heap[frame.id] = names
+            result = self.inside(func, frame)
+            self.heap.leave([result, *self.waiting()], self.parents)
+            return result
+        finally:
+            self.heap = caller
+            self.context, self.sure = context, sure
+
+    def inside(self, func: Func, frame: Frame) -> Value:
         self.frames.append(frame)
         try:
             return self.body(func, frame)
         finally:
             self.frames.pop()
-            self.context, self.sure = context, sure
 
     def body(self, func: Func, frame: Frame) -> Value:
         if isinstance(func.node, ast.Lambda):

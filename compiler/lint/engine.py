@@ -6,19 +6,21 @@ import ast
 import importlib
 import pkgutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
 from ..errors import Span, Step
 from . import rules as rules_package
 from .diagnostics import Diagnostic
+from .evaluate import decorator_names
 from .execute import Executor
 from .heap import Args, Frame, Level, OutOfFuel
 from .maps import KINDS
 from .modules import Module, Project
 from .rule import Facts, Finding, Rule
 from .scan import Result
+from .store import Layers
 from .values import CLEAN, Batch, Cell, ClassOf, Func, Root, Static, Trail, Transformed, Value
 
 DECORATED = ("vmap", "per_sample_grad", "per_sample_grad_norm", "clipped_grad_sum")
@@ -164,50 +166,55 @@ ENTRY_FUEL = 60_000
 
 def walk_module(machine: Machine, module: Module) -> None:
     """The module's top level, statement by statement: a failure of one leaves the others."""
-    frame = Frame(machine.module_frame(module), module)
-    machine.frames = [frame]
+    machine.frames = [Frame(machine.module_frame(module), module)]
     for node in module.tree.body:
-        machine.fuel = ENTRY_FUEL
-        try:
-            if machine.execute([node]) is False:
-                continue
-        except (OutOfFuel, RecursionError):
-            machine.frames, machine.levels, machine.depth, machine.context = [frame], [], 0, 0
+        attempt(machine, module, lambda node=node: machine.execute([node]))  # type: ignore[misc]
 
 
-def enter(machine: Machine, module: Module, entry: tuple[ast.ClassDef | None, Any]) -> bool:
-    """Call a function that holds map sites, with arguments that nothing is known of."""
-    cls, node = entry
-    frame = Frame(machine.module_frame(module), module)
-    machine.frames, machine.levels, machine.depth, machine.context, machine.sure = [frame], [], 0, 0, True
+def attempt(machine: Machine, module: Module, work: Callable[[], object]) -> bool:
+    """Do some work at the module's top level, with a budget; whatever it runs into, the machine is as before afterwards."""
+    heap = machine.heap
+    machine.frames = [Frame(machine.module_frame(module), module)]
+    machine.levels, machine.depth, machine.context, machine.sure, machine.watched = [], 0, 0, True, []
     machine.fuel = ENTRY_FUEL
     try:
-        func = function_of(machine, module, cls, node)
-        if func is None:
-            return False
-        args = Args()
-        skip = 0
-        if func.owner is not None and "staticmethod" not in marks(node):
-            skip = 1
-            args.positional = [func.owner if "classmethod" in marks(node) else machine.instance_of(func.owner, node)]
-            args.nodes = [None]
-        generic = machine.generic(func, skip)
-        args.positional += generic.positional
-        args.nodes += generic.nodes
-        args.keywords = generic.keywords
-        machine.run(func, args, node)
+        work()
     except (OutOfFuel, RecursionError):
+        machine.heap = heap
         return False
     return True
 
 
-def marks(node: ast.AST) -> set[str]:
-    from .evaluate import decorator_names
+def enter(machine: Machine, module: Module, entry: tuple[ast.ClassDef | None, Any]) -> None:
+    """Call a function that holds map sites, with arguments that nothing is known of, and then what it mapped without calling it."""
+    cls, node = entry
+    outside = machine.heap
+    machine.heap = Layers({}, outside)
+    before = set(machine.pending)
+    attempt(machine, module, lambda: call_entry(machine, module, cls, node))
+    for key, made in list(machine.pending.items()):
+        if key not in before and key not in machine.called:
+            machine.called.add(key)
+            call_pending(machine, made)
+    machine.heap = outside
 
-    return decorator_names(node)
+
+def call_entry(machine: Machine, module: Module, cls: ast.ClassDef | None, node: Any) -> None:
+    func = function_of(machine, module, cls, node)
+    args = Args()
+    skip = 0
+    if func.owner is not None and "staticmethod" not in decorator_names(node):
+        skip = 1
+        args.positional = [func.owner if "classmethod" in decorator_names(node) else machine.instance_of(func.owner, node)]
+        args.nodes = [None]
+    generic = machine.generic(func, skip)
+    args.positional += generic.positional
+    args.nodes += generic.nodes
+    args.keywords = generic.keywords
+    machine.run(func, args, node)
 
 
-def function_of(machine: Machine, module: Module, cls: ast.ClassDef | None, node: Any) -> Func | None:
+def function_of(machine: Machine, module: Module, cls: ast.ClassDef | None, node: Any) -> Func:
     """The function that a ``def`` made, whatever decorators did with its name."""
     if cls is None:
         value = machine.module_name(module, node.name)
@@ -238,14 +245,8 @@ def finish(machine: Machine) -> None:
 
 
 def call_pending(machine: Machine, made: Transformed) -> None:
-    frame = Frame(machine.module_frame(made.module), made.module)
-    machine.frames, machine.levels, machine.depth, machine.context, machine.sure = [frame], [], 0, 0, True
-    machine.fuel = ENTRY_FUEL
-    try:
-        machine.call_generic(made)
-    except (OutOfFuel, RecursionError):
-        if (made.module.file, made.site) in machine.sites:
-            machine.sites[(made.module.file, made.site)] = False
+    if not attempt(machine, made.module, lambda: machine.call_generic(made)) and (made.module.file, made.site) in machine.sites:
+        machine.sites[(made.module.file, made.site)] = False
 
 
 def assume(machine: Machine, module: Module) -> None:

@@ -425,7 +425,7 @@ class Evaluator(Heap):
             out.append(self.eval(node.body))
             after.append(self.heap)
         if known is not True:
-            self.heap = dict(before)
+            self.heap = before.fork()
             self.narrow(node.test, False)
             out.append(self.eval(node.orelse))
             after.append(self.heap)

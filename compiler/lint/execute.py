@@ -9,6 +9,7 @@ from typing import Any
 from .evaluate import decorator_names
 from .heap import Args, Frame
 from .maps import Maps
+from .store import Layers
 from .values import (
     ANY,
     NONE,
@@ -230,7 +231,7 @@ class Executor(Maps):
     def do_Return(self, node: ast.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NONE
         self.frames[-1].returns.append((value, self.heap))
-        self.heap = dict(self.heap)
+        self.heap = self.fork()
         return False
 
     def do_Global(self, node: ast.Global) -> None:
@@ -252,7 +253,7 @@ class Executor(Maps):
             if self.execute(node.body):
                 ends.append(self.heap)
         if known is not True:
-            self.heap = dict(before)
+            self.heap = before.fork()
             self.narrow(node.test, False)
             if self.execute(node.orelse):
                 ends.append(self.heap)
@@ -267,7 +268,7 @@ class Executor(Maps):
         before = self.fork()
         total = False
         for case in node.cases:
-            self.heap = dict(before)
+            self.heap = before.fork()
             self.bind_pattern(case.pattern, subject)
             if case.guard is not None:
                 self.eval(case.guard)
@@ -319,7 +320,7 @@ class Executor(Maps):
 
     do_AsyncFor = do_For
 
-    def unrolled(self, node: ast.For | ast.AsyncFor, items: list[Value]) -> list[dict[Any, Any]]:
+    def unrolled(self, node: ast.For | ast.AsyncFor, items: list[Value]) -> list[Layers]:
         frame = self.frames[-1]
         for v in items:
             self.assign(node.target, v, node.iter)
@@ -331,23 +332,21 @@ class Executor(Maps):
             self.merge(ends)
         return [self.heap]
 
-    def rounds(self, node: ast.For | ast.AsyncFor | ast.While, start: Any) -> list[dict[Any, Any]]:
+    def rounds(self, node: ast.For | ast.AsyncFor | ast.While, start: Any) -> list[Layers]:
         """The paths that end a loop at its head, after enough rounds for what a round carries to the next to be known."""
         frame = self.frames[-1]
-        entry = self.heap
         for _ in range(MOST_ROUNDS):
-            before = dict(self.heap)
+            before = self.fork()
             start()
             alive = self.execute(node.body)
             ends = [*([self.heap] if alive else []), *frame.continues[-1]]
             frame.continues[-1] = []
             self.merge([before, *ends])
-            if self.heap == before:
+            if self.heap.top == before.top:
                 break
-        del entry
         return [self.heap]
 
-    def after_loop(self, node: ast.For | ast.AsyncFor | ast.While, ended: list[dict[Any, Any]], breaks: list[dict[Any, Any]]) -> bool:
+    def after_loop(self, node: ast.For | ast.AsyncFor | ast.While, ended: list[Layers], breaks: list[Layers]) -> bool:
         ends = list(breaks)
         if ended:
             self.heap = ended[0]
@@ -375,13 +374,13 @@ class Executor(Maps):
     def do_Break(self, node: ast.Break) -> bool:
         if self.frames[-1].breaks:
             self.frames[-1].breaks[-1].append(self.heap)
-        self.heap = dict(self.heap)
+        self.heap = self.fork()
         return False
 
     def do_Continue(self, node: ast.Continue) -> bool:
         if self.frames[-1].continues:
             self.frames[-1].continues[-1].append(self.heap)
-        self.heap = dict(self.heap)
+        self.heap = self.fork()
         return False
 
     # Blocks
@@ -413,14 +412,14 @@ class Executor(Maps):
         if alive and node.orelse and self.execute(node.orelse):
             ends.append(self.heap)
         for handler in node.handlers:
-            self.heap = dict(before)
+            self.heap = before.fork()
             self.merge([before, after])
             if handler.name:
                 self.bind(handler.name, ANY)
             if self.execute(handler.body):
                 ends.append(self.heap)
         if not ends:
-            self.heap = dict(after)
+            self.heap = after.fork()
             self.execute(node.finalbody)
             return False
         self.merge(ends)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Span
 from .modules import Module, Project
+from .store import Layers
 from .values import (
     ANY,
     CLEAN,
@@ -95,10 +96,10 @@ class Frame:
 
     def __init__(self, id: Hashable, module: Module, func: Func | None = None, is_class: bool = False) -> None:
         self.id, self.module, self.func, self.is_class = id, module, func, is_class
-        self.returns: list[tuple[Value, dict[Hashable, Any]]] = []
+        self.returns: list[tuple[Value, Layers]] = []
         self.yields: list[Value] = []
-        self.breaks: list[list[dict[Hashable, Any]]] = []
-        self.continues: list[list[dict[Hashable, Any]]] = []
+        self.breaks: list[list[Layers]] = []
+        self.continues: list[list[Layers]] = []
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
 
@@ -111,7 +112,8 @@ class Heap:
 
     def __init__(self, project: Project, fuel: int = FUEL) -> None:
         self.project = project
-        self.heap: dict[Hashable, Any] = {}
+        self.root = Layers({}, None)
+        self.heap = Layers({}, self.root)
         self.parents: dict[Hashable, Hashable] = {}
         self.depths: dict[Hashable, int] = {}
         self.modules: dict[Hashable, Module] = {}
@@ -240,7 +242,7 @@ class Heap:
     def module_frame(self, module: Module) -> Hashable:
         id = ("module", module.file)
         if id not in self.heap:
-            self.heap[id] = {}
+            self.root[id] = {}
             self.depths[id] = 0
             self.modules[id] = module
         return id
@@ -272,39 +274,48 @@ class Heap:
     def module_name(self, module: Module, name: str) -> Value | None:
         """A top-level name of a module: only the statements that bind it are looked at."""
         id = self.module_frame(module)
-        names = self.heap[id]
-        if name in names:
-            value = names[name]
-            assert isinstance(value, Value)
-            return value
-        if name in module.live:
-            from .live import value_of
-
-            value = value_of(self, module.live[name], name)
-            if value is not None:
-                self.heap[id] = {**self.heap[id], name: value}
+        # What the text's order has bound so far comes first; else what was looked up before, for whatever branch.
+        for names in (self.heap[id], self.root[id]):
+            if name in names:
+                value = names[name]
+                assert isinstance(value, Value)
                 return value
-        statements = module.bindings.get(name)
-        if not statements:
-            return self.star_import(module, name)
         key = (module.file, name)
+        statements = module.bindings.get(name)
         if key in self._resolving:
             return ANY
-        self._resolving.add(key)
-        saved = (self.frames, self.levels, self.depth, self.context, self.sure)
+        saved = (self.frames, self.levels, self.depth, self.context, self.sure, self.heap)
         self.frames, self.levels, self.depth, self.context, self.sure = [*self.frames, Frame(id, module)], [], 0, 0, True
+        self.heap = Layers({}, self.root)
+        self._resolving.add(key)
         try:
+            if name in module.live:
+                from .live import value_of
+
+                live = value_of(self, module.live[name], name)
+                if live is not None:
+                    self.heap[id] = {**self.heap[id], name: live}
+                    return live
+            if not statements:
+                return self.star_import(module, name)
             for node in statements[-3:]:
                 before = self.heap[id].get(name)
                 self.bind_again(node)
                 after = self.heap[id].get(name)
                 if before is not None and after is not None and before != after:
                     self.heap[id] = {**self.heap[id], name: self.prefer(before, after)}
+            found = self.heap[id].get(name)
         finally:
-            self.frames, self.levels, self.depth, self.context, self.sure = saved
+            self.keep_for_all(self.heap)
+            self.frames, self.levels, self.depth, self.context, self.sure, self.heap = saved
             self._resolving.discard(key)
-        found = self.heap[id].get(name)
         return found if isinstance(found, Value) else ANY
+
+    def keep_for_all(self, made: Layers) -> None:
+        """What looking up a top-level name has made holds for whatever branch or call asked for it."""
+        for id, content in made.top.items():
+            old = self.root.top.get(id)
+            self.root.top[id] = {**old, **content} if isinstance(old, dict) and isinstance(content, dict) else content
 
     def bind_again(self, node: ast.stmt) -> None:
         if isinstance(node, (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)):
@@ -339,23 +350,32 @@ class Heap:
 
     # Branches
 
-    def fork(self) -> dict[Hashable, Any]:
-        return dict(self.heap)
+    def fork(self) -> Layers:
+        return self.heap.fork()
 
-    def merge(self, heaps: list[dict[Hashable, Any]]) -> None:
+    def merge(self, heaps: list[Layers]) -> None:
         """Continue with what holds after any of these paths."""
         result = heaps[0]
+        below = result.below
+        assert below is not None
         for other in heaps[1:]:
             if other is result:
                 continue
-            out = dict(result)
-            for id, b in other.items():
-                a = result.get(id)
+            out = dict(result.top)
+            for id, b in other.top.items():
+                a = result.top.get(id)
+                if a is None:
+                    a = below.get(id)
                 if a is None:
                     out[id] = b
                 elif a is not b:
                     out[id] = join_frames(a, b) if isinstance(a, dict) else join_cells(a, b)
-            result = out
+            for id, a in result.top.items():
+                if id not in other.top:
+                    b = below.get(id)
+                    if b is not None and a is not b:
+                        out[id] = join_frames(a, b) if isinstance(a, dict) else join_cells(a, b)
+            result = Layers(out, below)
         self.heap = result
 
     # Places and trails

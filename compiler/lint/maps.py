@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from .heap import Args, Level
@@ -81,6 +81,9 @@ class Maps(PythonCalls):
         self.pending: dict[Hashable, Transformed] = {}
         self.called: set[Hashable] = set()
         self.sites: dict[tuple[str, ast.AST], bool] = {}
+
+    def waiting(self) -> Iterable[Value]:
+        return [t for key, t in self.pending.items() if key not in self.called]
 
     # Making a transformed function
 

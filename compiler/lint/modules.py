@@ -6,8 +6,10 @@ import ast
 import re
 from pathlib import Path
 
-MARKS = ("vmap", "per_sample_", "clipped_grad_sum", "jacfwd", "hessian")
-LIBRARIES = re.compile(r"pergrad|torch|jax|vmap")
+MARKS = ("vmap", "per_sample_grad", "clipped_grad_sum")
+# Words that mean something else in most programs: only beside an import of a library that has such a transform.
+COMMON_MARKS = ("jacfwd", "hessian")
+LIBRARIES = re.compile(r"^\s*(?:import|from)\s[^#\n]*\b(?:pergrad|torch|functorch|jax)\b", re.MULTILINE)
 
 
 class Module:
@@ -74,7 +76,9 @@ def bound_names(node: ast.stmt) -> list[str]:
 
 def may_map(text: str) -> bool:
     """Whether a file can hold a map site at all; nearly every file cannot, and needs no more than this."""
-    return any(mark in text for mark in MARKS)
+    if any(mark in text for mark in MARKS):
+        return True
+    return any(mark in text for mark in COMMON_MARKS) and LIBRARIES.search(text) is not None
 
 
 class Project:
