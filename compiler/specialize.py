@@ -22,6 +22,7 @@ from .core.builder import Builder, Value, atom_of
 from .core.program import Atom, Program, Var, free_vars
 from .core.trees import Node, Tree, as_tuples, flatten, path_text
 from .core.types import Size, Type, type_of
+from .errors import OptionError
 from .frontend.cells import Array, Cell, Owner, Scalar, wrap
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
 from .frontend.trace import Same, identifier
@@ -206,13 +207,20 @@ def leaf_key(x: Any) -> Any:
         return kind
     if isinstance(x, np.generic):
         return ("scalar", x.dtype)
-    if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, type):
+    if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, type) and not is_foreign(x):
         return (x.dtype, tuple(x.shape))
     try:
         hash(x)
     except TypeError:
         return _Identity(x)
     return (kind, x)
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether a value is an array to which NumPy's operators mean something else: a matrix, a masked array, another library's array."""
+    if isinstance(x, np.ndarray):
+        return isinstance(x, (np.matrix, np.ma.MaskedArray))
+    return hasattr(x, "__array__") and hasattr(x, "shape") and not isinstance(x, (np.generic, Value, type))
 
 
 class _Identity:
@@ -288,6 +296,11 @@ class Compilation:
         params: list[Var] = []
         inside: list[Any] = []
         for k, leaf in enumerate(self.leaves):
+            if is_foreign(leaf):
+                raise OptionError(
+                    f"{self.owner.name}: argument `{self.names[k]}` is a {type(leaf).__name__}, only NumPy's plain arrays can be used",
+                    hint=f"np.asarray({self.names[k]})",
+                )
             t = self.leaf_type(leaf)
             if t is None or (t.scalar and k in self.statics):
                 self.index.append(None)
