@@ -284,7 +284,7 @@ def compose(name: str, *operands: str, raw: bool = False, **fields: Any) -> Call
         positional = code.co_varnames[: code.co_argcount]
         keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         given = {**dict(zip(positional[len(positional) - len(defaults) :], defaults)), **(function.__kwdefaults__ or {})}
-        texts = [p if p not in given else f"{p}={given[p]!r}" for p in (*positional, *keywords)]
+        texts = [p if p not in given else f"{p}={getattr(given[p], '__name__', repr(given[p]))}" for p in (*positional, *keywords)]
         if code.co_flags & 4:  # *args
             texts.insert(len(positional), "*" + code.co_varnames[len(positional) + len(keywords)])
         own = operands or positional[:1]

@@ -72,6 +72,7 @@ _OPS: dict[str, Op] = {}
 _ALIASES: dict[str, str] = {}
 _METHODS: dict[str, str] = {}
 _loaded = False
+_HELPERS = ("table", "families", "contraction_text", "contraction_path", "document")  # modules of this package without entries
 
 
 def op(
@@ -106,6 +107,11 @@ def remove(name: str) -> None:
             del mapping[key]
 
 
+def restore(entry: Op) -> None:
+    """Put an entry back as it was (tests replace some for a while)."""
+    _OPS[entry.name] = entry
+
+
 def find(name: str) -> Op | None:
     """The entry of a function by qualified name or alias, or None."""
     _load()
@@ -132,6 +138,12 @@ def names() -> Iterator[tuple[str, Op]]:
     yield from ((alias, _OPS[name]) for alias, name in _ALIASES.items())
 
 
+def methods() -> Iterator[tuple[str, str]]:
+    """Every ndarray method with the name of the entry that it means."""
+    _load()
+    return iter(sorted(_METHODS.items()))
+
+
 def _load() -> None:
     """Import the families' modules once: each adds its entries."""
     global _loaded
@@ -140,8 +152,8 @@ def _load() -> None:
     _loaded = True
     package = importlib.import_module(__package__ or "pergrad.compiler.ops")
     for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-        if module not in ("table", "families", "contraction_text", "contraction_path"):
+        if module not in _HELPERS:
             importlib.import_module(f"{package.__name__}.{module}")
 
 
-__all__ = ["Op", "amend", "entries", "find", "find_method", "names", "op", "remove", "replace"]
+__all__ = ["Op", "amend", "entries", "find", "find_method", "methods", "names", "op", "remove", "replace", "restore"]
