@@ -155,5 +155,7 @@ def assert_same(actual: Tree, expected: Tree, *, rtol: float = 1e-9, atol: float
         raise AssertionError(f"{len(got)} results where {len(want)} are expected\n{actual!r}\n{expected!r}\n{text}")
     for a, b in zip(got, want):
         a, b = np.asarray(a), np.asarray(b)
-        if a.shape != b.shape or not np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True):
+        numbers = a.dtype.kind in "biufc" and b.dtype.kind in "biufc"
+        close = np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True) if numbers and a.shape == b.shape else np.array_equal(a, b)
+        if not close:
             raise AssertionError(f"values differ\ngot {a.shape}:\n{a!r}\nexpected {b.shape}:\n{b!r}\n{text}")

@@ -13,10 +13,19 @@ def compute_loss(weights, example, target):
     return np.square(y - target)
 
 
-def mlp_loss(params, x, label):
+def logits_of(params, x):
     h1 = np.maximum(x @ params["w1"] + params["b1"], 0.0)
     h2 = np.maximum(h1 @ params["w2"] + params["b2"], 0.0)
-    logits = h2 @ params["w3"] + params["b3"]
+    return h2 @ params["w3"] + params["b3"]
+
+
+def mlp_loss(params, x, label):
+    logits = logits_of(params, x)
+    return np.log(np.sum(np.exp(logits))) - logits[label]
+
+
+def mlp_stable_loss(params, x, label):
+    logits = logits_of(params, x)
     shifted = logits - np.max(logits)
     return np.log(np.sum(np.exp(shifted))) - shifted[label]
 
@@ -47,5 +56,6 @@ def rnn_args(rng):
 PROGRAMS = {
     "linear_relu": (compute_loss, linear_relu_args),
     "mlp": (mlp_loss, mlp_args),
+    "mlp_stable": (mlp_stable_loss, mlp_args),
     "rnn": (rnn_loss, rnn_args),
 }
