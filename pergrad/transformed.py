@@ -14,11 +14,12 @@ from .compiler.core.builder import Value, atom_of, building, current
 from .compiler.core.program import Program
 from .compiler.core.trees import Tree, flatten
 from .compiler.core.types import Type
-from .compiler.errors import PergradError
+from .compiler.errors import ArgumentTypeError, PergradError
 from .compiler.frontend.session import session
 from .compiler.frontend.trace import Argument, Traced, is_number, trace
 from .compiler.optimize import simplify
 from .compiler.specialize import Context, Specialisations, argument_names, stage_source
+from .shapes import ShapeDtype
 
 _shared: weakref.WeakKeyDictionary[Any, dict[Any, Specialisations]] = weakref.WeakKeyDictionary()
 
@@ -47,7 +48,14 @@ class Transformed:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if building():
             return self.record(args, kwargs)
-        return self.specialisations.call(args, kwargs)
+        try:
+            return self.specialisations.call(args, kwargs)
+        except (AttributeError, TypeError):
+            if any(isinstance(x, ShapeDtype) for x in flatten((args, kwargs))[0]):
+                raise ArgumentTypeError(
+                    f"{self.kind}({self.__name__}): a ShapeDtype has no numbers to compute with", hint="source() with the same arguments"
+                ) from None
+            raise
 
     def __pergrad_trace__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.record(args, kwargs)

@@ -95,7 +95,7 @@ def broadcast(*shapes: Sequence[Dim]) -> Shape:
         dims = [s[-i] for s in shapes if len(s) >= i]
         wide = [d for d in dims if d != 1]
         if any(d != wide[0] for d in wide):
-            texts = " ".join(f"({', '.join(map(str, s))})" for s in shapes)
+            texts = " ".join(f"({s[0]},)" if len(s) == 1 else f"({','.join(map(str, s))})" for s in shapes)
             raise ValueError(f"operands could not be broadcast together with shapes {texts}")
         out.append(wide[0] if wide else 1)
     return tuple(reversed(out))
