@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import linecache
 import os
 import sysconfig
@@ -95,8 +96,9 @@ def _matches(node: ast.AST, code: types.CodeType) -> bool:
     if name != code.co_name:
         return False
     a = node.args  # type: ignore[attr-defined]
-    names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-    return names == list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg)))]
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return names == list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars])
 
 
 def _contains(node: ast.AST, code: types.CodeType) -> bool:
