@@ -78,7 +78,7 @@ def natural_order(a: str, b: str, result: Iterable[str], target: str) -> str:
         return "".join([*shared, *(c for c in letters if c not in shared)])
     wide = max((a, b), key=len)
     if set(wide) == set(union):
-        return wide
+        return "".join(dict.fromkeys(wide))
     if all(c in target for c in letters):
         letters.sort(key=target.index)
     return "".join(letters)

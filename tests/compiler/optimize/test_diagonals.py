@@ -99,3 +99,58 @@ def test_one_hot_of_higher_rank():
 def test_no_diagonal_of_length_one():
     p = program(lambda x: contract("ij,ki->kj", x, np.eye(1)), array(1, 3))
     assert subscripts(fold_diagonals(p)) == ["ab,ca->cb"]
+
+
+def chain(seed):
+    """A random chain of linear ops on an identity, with axes of distinct sizes besides."""
+    rng = np.random.default_rng(seed)
+
+    def f(x):
+        v = x * np.eye(3) if rng.random() < 0.5 else xnp.broadcast_to(np.eye(3), (2, 3, 3))
+        for _ in range(rng.integers(1, 7)):
+            v = step(v, x, rng)
+        return v
+
+    return f
+
+
+def step(v, x, rng):
+    n = v.ndim
+    match rng.choice(
+        ["multiply", "divide", "negative", "where", "add", "transpose", "expand", "squeeze", "sum", "einsum", "outer", "both"]
+    ):
+        case "multiply" | "divide" as kind if n:
+            keep = rng.random(n) < 0.6
+            other = rng.uniform(1.0, 2.0, [d if k else 1 for d, k in zip(v.shape, keep)]) * (x[0] if rng.random() < 0.5 else 1.0)
+            return v * other if kind == "multiply" else v / other
+        case "negative":
+            return -v
+        case "where" if n:
+            return xnp.where(rng.random([d if rng.random() < 0.5 else 1 for d in v.shape]) > 0.4, v, 0.0)
+        case "add":
+            return v + v * x[1]
+        case "transpose" if n:
+            return xnp.transpose(v, tuple(rng.permutation(n).tolist()))
+        case "expand" if n < 4:
+            return xnp.expand_dims(v, int(rng.integers(0, n + 1)))
+        case "squeeze" if 1 in v.shape:
+            return xnp.squeeze(v, v.shape.index(1))
+        case "sum" if n:
+            return xnp.sum(v, axis=int(rng.integers(0, n)), keepdims=bool(rng.random() < 0.3))
+        case "einsum" if n:
+            k = int(rng.integers(0, n))
+            letters = "abcde"[:n]
+            w = rng.uniform(1.0, 2.0, (v.shape[k], 4))
+            return contract(f"{letters},{letters[k]}z->{letters.replace(letters[k], 'z')}", v, w)
+        case "outer" if n < 4:
+            letters = "abcde"[:n]
+            return contract(f"{letters},z->z{letters}", v, x)
+        case "both" if n > 1 and v.shape[0] == v.shape[1]:
+            letters = "abcde"[2:n]
+            return contract(f"aa{letters}->a{letters}", v)
+    return v
+
+
+@pytest.mark.parametrize("seed", [*range(40), 1851])
+def test_random_chains(seed):
+    check(chain(seed), array(3))
