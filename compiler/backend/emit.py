@@ -71,14 +71,15 @@ class _Emission:
 
         self.select_results(body)
         drop_unused(body, lowering.random)
-        body[:0] = self.unpack(body)
+        constants: dict[str, Any] = {}
+        rendering = Rendering({}, constants)
+        body[:0] = self.unpack(body, rendering)
         if self.folds:
             fold(body, lambda v: self.fixed.get(v) or preferred(v) or "t", lowering.random)
         hoisted = self.hoisted(lowering.constants)
         self.write_back(body)
         plan(body, [*self.program.params, *hoisted], in_place=self.in_place)
-        constants = {name: lowering.constants[v] for v, name in hoisted.items()}
-        rendering = Rendering({}, constants)
+        constants.update({name: lowering.constants[v] for v, name in hoisted.items()})
         fixed = {**self.fixed, **self.arguments, **hoisted}
         reserved = [p.name for p in self.signature.parameters] + [*constants, self.signature.name]
         written = [self.program.params[p] for p, _ in self.signature.written]
@@ -106,7 +107,7 @@ class _Emission:
                     args.kw_defaults.append(default)
         return args
 
-    def unpack(self, body: list[Statement]) -> list[Statement]:
+    def unpack(self, body: list[Statement], rendering: Rendering) -> list[Statement]:
         """Assignments of the arrays that stand inside arguments, as far as they are read."""
         read = {v for s in each(body) for x in s.operands for v in variables(x)}
         read.update(self.program.params[p] for p, _ in self.signature.written)
@@ -115,14 +116,14 @@ class _Emission:
             if isinstance(p.template, Leaf):
                 self.fixed[self.program.params[p.template.index]] = p.name
             elif isinstance(p.template, Items):
-                out.extend(self.unpack_container(p, read))
+                out.extend(self.unpack_container(p, read, rendering))
         return out
 
-    def unpack_container(self, p: Parameter, read: set[Var]) -> list[Statement]:
+    def unpack_container(self, p: Parameter, read: set[Var], rendering: Rendering) -> list[Statement]:
         whole = Var(_OBJECT)
         template = p.template
         assert isinstance(template, Items)
-        found = [(self.program.params[i], at, key) for i, at, key in paths(template, ast.Name("_0", _LOAD))]
+        found = [(self.program.params[i], at, key) for i, at, key in paths(template, ast.Name("_0", _LOAD), rendering.known)]
         for v, _, key in found:
             self.keys[v] = key if isinstance(key, str) and tidy(key) == key else v.name or f"{p.name}_{key}"
         used = [(v, at) for v, at, _ in found if v in read]

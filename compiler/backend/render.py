@@ -127,14 +127,14 @@ class Rendering:
         return self.assign([t], [value])
 
     def assign(self, targets: list[Var], values: list[Operand]) -> list[ast.stmt]:
-        """Parallel assignment, without what would assign a name to itself."""
+        """Parallel assignment, without what would assign a name to itself. Only Python numbers are sure not to change under ``+=``."""
         pairs = [(t, x) for t, x in zip(targets, values, strict=True) if not (isinstance(x, Var) and self.names[x] == self.names[t])]
         if not pairs:
             return []
         if len(pairs) == 1:
             ((t, x),) = pairs
             e = self.expr(x)
-            if t.type.scalar and isinstance(e, ast.BinOp) and isinstance(e.left, ast.Name) and e.left.id == self.names[t]:
+            if t.type.weak and isinstance(e, ast.BinOp) and isinstance(e.left, ast.Name) and e.left.id == self.names[t]:
                 if isinstance(e.op, ast.MatMult):  # the name holds a vector until now
                     return [ast.Assign([self.target(t)], e)]
                 return [ast.AugAssign(self.target(t), e.op, e.right)]

@@ -85,12 +85,9 @@ def leaves(template: Template) -> Iterator[int]:
             yield from leaves(part)
 
 
-def paths(template: Template, at: ast.expr) -> Iterator[tuple[int, ast.expr, Any]]:
-    """For each array in an argument: its index, the expression that reads it, and the last key of its path."""
-    yield from _paths(template, at, None)
-
-
-def _paths(template: Template, at: ast.expr, key: Any) -> Iterator[tuple[int, ast.expr, Any]]:
+def paths(template: Template, at: ast.expr, written: Callable[[Any], ast.expr], key: Any = None) -> Iterator[tuple[int, ast.expr, Any]]:
+    """For each array in an argument: its index, the expression that reads it, and the last key of its path. ``written`` gives the
+    expression of a key."""
     if isinstance(template, Leaf):
         yield template.index, at, key
     elif isinstance(template, Items):
@@ -99,8 +96,8 @@ def _paths(template: Template, at: ast.expr, key: Any) -> Iterator[tuple[int, as
             if template.attributes:
                 inner: ast.expr = ast.Attribute(at, part_key, ast.Load())
             else:
-                inner = ast.Subscript(at, ast.Constant(part_key), ast.Load())
-            yield from _paths(part, inner, part_key)
+                inner = ast.Subscript(at, written(part_key), ast.Load())
+            yield from paths(part, inner, written, part_key)
 
 
 def fields_of(kind: type) -> tuple[str, ...]:
