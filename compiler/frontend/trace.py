@@ -17,7 +17,7 @@ from ..errors import Span
 from .cells import Array, Cell, Owner, Scalar, wrap
 from .frames import Missing
 from .session import Path, session
-from .walker import Walker
+from .walker import Raised, Walker
 
 
 @dataclass
@@ -97,7 +97,13 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
         for part in (*args, *kwargs.values()):
             _remember(part)
         before = [c.atom if c else None for c in cells]
-        output = _call(walker, func, args, kwargs)
+        try:
+            output = _call(walker, func, args, kwargs)
+            raised = output is None and walker.raised
+        except Raised:
+            raised = True
+        if raised:
+            output = 0.0  # every path raises: nobody will see it, and any transform can take it
         span = builder.span
         out_leaves, out_tree = flatten(output)
         results: list[Atom] = []

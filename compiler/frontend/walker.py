@@ -47,12 +47,17 @@ _AUGMENTED = {
 _RECURSION = 200
 
 
+class Raised(BaseException):
+    """A function called by the walk raises on every path: what is left of the caller's block is not reached."""
+
+
 class Walker(Expressions, Calls, Loops, Staging):
     """Walks functions of one trace."""
 
     def __init__(self) -> None:
         self.depth = 0
         self.frames: list[Frame] = []
+        self.raised = False  # whether the last function to end did so by an exception on every path
 
     def helper(self, name: str) -> str:
         """The name under which an inlined function's statements are marked; the function itself has none."""
@@ -84,6 +89,9 @@ class Walker(Expressions, Calls, Loops, Staging):
 
     def result(self, status: Status, frame: Frame) -> Any:
         """The value returned, once the body's status is known."""
+        self.raised = status is not None and status.get("raise", (False, None))[0] is True
+        if self.raised and len(self.frames) > 1:
+            raise Raised
         if status is None:
             return None
         if "raise" in status:
@@ -97,6 +105,12 @@ class Walker(Expressions, Calls, Loops, Staging):
 
     def block(self, body: list[ast.stmt], frame: Frame) -> Run:
         """Run statements in order; what a branch may leave behind guards the rest."""
+        try:
+            return (yield from self.statements(body, frame))
+        except Raised:
+            return {"raise": (True, None)}
+
+    def statements(self, body: list[ast.stmt], frame: Frame) -> Run:
         for k, statement in enumerate(body):
             rest = body[k + 1 :]
             if isinstance(statement, ast.If):
