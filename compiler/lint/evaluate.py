@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar
 
 from .heap import Args, Heap, OutOfFuel
@@ -165,7 +166,8 @@ class Evaluator(Heap):
             if isinstance(key, Static) and isinstance(key.const, SIMPLE):
                 items[key.const] = value
             else:
-                rest = value if rest is None else join(rest, value)
+                value = self.one_of([value, NONE]) if len(node.keys) > 1 else value
+                rest = without_none(value if rest is None else join(rest, value))
         return self.new(node, Cell("dict", depth=self.depth, items=items, rest=rest))
 
     def join_all(self, values: list[Value]) -> Value:
@@ -500,8 +502,13 @@ class Evaluator(Heap):
         if c.kind in ("list", "dict", "set"):
             return name == c.kind if name in PYTHON_TYPES | ARRAY_TYPES else None
         if self.is_sure_array(value) or (c.kind == "any" and c.batch.any):
+            if isinstance(types, Lib) and types.name.startswith("numpy."):
+                # Under torch and jax a mapped value is never NumPy's; a scalar may be, under pergrad.
+                if self.library != "numpy":
+                    return None if not c.batch.any else False
+                return True if name in ARRAY_TYPES else None
             if name in ARRAY_TYPES:
-                return True if c.kind == "array" or name not in ("ndarray",) or self.library == "numpy" else None
+                return True
             if name in ("int", "float", "str", "bool", "complex", "bytes", "Number", "Integral", "Real"):
                 return False
             return False if name in PYTHON_TYPES and c.kind == "array" else None
@@ -660,7 +667,7 @@ class Evaluator(Heap):
                 if found is not None:
                     return found
                 return c.rest if c.rest is not None else self.join_all(everything)
-            return self.join_all(everything)
+            return self.one_of(everything) if c.kind == "dict" else self.join_all(everything)
         if c.kind == "object":
             method = self.attribute(base, "__getitem__", node)
             if isinstance(method, Bound):
@@ -672,6 +679,12 @@ class Evaluator(Heap):
         if c.kind == "lib":
             return self.any(node, self.deep(base).softened())
         return self.array_item(base, c, index, const, node)
+
+    def one_of(self, values: list[Value]) -> Value:
+        """An entry chosen by a key that is not known: of several functions any may be meant, so none surely is."""
+        if len(values) > 1:
+            values = [v.guessed() if isinstance(v, Func) else v for v in values]
+        return self.join_all(values)
 
     def array_item(self, base: Ref, c: Cell, index: Value, const: Any, node: ast.Subscript) -> Value:
         """An entry of an argument or array. A basic slice is a view of the same array, a number an entry, an array a copy."""
@@ -747,6 +760,7 @@ def without_none(value: Value) -> Value:
     return value
 
 
+@cache
 def narrowed_names(node: ast.expr) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
 

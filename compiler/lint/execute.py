@@ -136,9 +136,9 @@ class Executor(Maps):
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         value = self.eval(node.value)
-        self.source = node.value
+        self.source, self.in_place = node.value, True
         self.augmented(node, value)
-        self.source = None
+        self.source, self.in_place = None, False
 
     def augmented(self, node: ast.AugAssign, value: Value) -> None:
         target = node.target
@@ -473,7 +473,7 @@ class Executor(Maps):
     def unsure(self, value: Value) -> Value:
         """A function under a decorator that cannot be seen: most keep its meaning, so what is found in it is likely, not proven."""
         if isinstance(value, Func):
-            return Func(value.node, value.module, value.frame, value.defaults, value.kwdefaults, value.owner, sure=False)
+            return value.guessed()
         return value
 
     def do_ClassDef(self, node: ast.ClassDef) -> None:

@@ -334,13 +334,12 @@ class Heap:
         return join(before, after)
 
     def star_import(self, module: Module, name: str) -> Value | None:
-        for node in module.tree.body:
-            if isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names):
-                other = self.project.find(module, node.module or "", node.level)
-                if other is not None and other is not module and name in other.bindings:
-                    return self.module_name(other, name)
-                if other is None and not node.level and not hasattr(builtins, name):
-                    return Lib(f"{node.module}.{name}")
+        for node in module.stars:
+            other = self.project.find(module, node.module or "", node.level)
+            if other is not None and other is not module and name in other.bindings:
+                return self.module_name(other, name)
+            if other is None and not node.level and not hasattr(builtins, name):
+                return Lib(f"{node.module}.{name}")
         return None
 
     def bind(self, name: str, value: Value) -> None:

@@ -57,6 +57,10 @@ KINDS = {
     "hessian": ("hessian", ("func", "argnums")),
 }
 AT_ONCE = frozenset({"vjp", "jvp", "linearize"})
+TREE_LEAVES = frozenset(
+    """jax.tree_util.tree_leaves jax.tree.leaves jax.tree_leaves jax.tree_util.tree_flatten jax.tree.flatten jax.tree_flatten
+    optree.tree_leaves optree.tree_flatten torch.utils._pytree.tree_leaves torch.utils._pytree.tree_flatten""".split()
+)
 TREE_MAPS = frozenset(
     """jax.tree_util.tree_map jax.tree.map jax.tree_map jax.tree_util.tree_multimap optree.tree_map torch.utils._pytree.tree_map
     tree.map_structure jax.tree_util.tree_map_with_path dm_tree.map_structure""".split()
@@ -94,6 +98,9 @@ class Maps(PythonCalls):
             return self.immediate(library, short, args, node) if short in AT_ONCE else self.transformed(name, library, short, args, node)
         if name == "pergrad.pullback":
             return self.any(node, self.deep_all(args))
+        if name in TREE_LEAVES:
+            leaves = self.new(node, Cell("list", depth=self.depth, rest=self.any((node, "leaf"), self.deep_all(args))))
+            return Tuple((leaves, ANY)) if "flatten" in name else leaves
         if name in TREE_MAPS:
             return self.tree_map(args, node)
         if name in ("torch.func.functional_call", "functorch.functional_call", "torch.nn.utils.stateless.functional_call"):
@@ -319,12 +326,29 @@ class Maps(PythonCalls):
             if not isinstance(value, Static) or value.const is None or isinstance(value.const, str):
                 return value
             c = Cell("any", CLEAN, self.depth, root)
-        items = {k: self.map_value(v, 0 if batch.yes else UNKNOWN, batch.any, (*key, k), name, made) for k, v in c.items.items()}
+        # Which attributes of an object are arrays its class may say; otherwise they may be.
+        array = lambda k: bool(batch.yes) and (c.kind != "object" or self.holds_array(c, k))
+        items = {k: self.map_value(v, 0 if array(k) else UNKNOWN, batch.any, (*key, k), name, made) for k, v in c.items.items()}
         rest = self.map_value(c.rest, 0 if batch.yes else UNKNOWN, batch.any, (*key, "…"), name, made) if c.rest is not None else None
-        own = batch if c.kind in ("any", "array", "object", "lib") else CLEAN
+        own = batch if c.kind in ("any", "array") else batch.softened() if c.kind in ("object", "lib") else CLEAN
         self.heap[key] = c._replace(batch=c.batch | own, depth=self.depth, root=root, items=items, rest=rest, base=None, scalar=False)
         self.origins[key] = Trail(self.span(made.site, made.module), f"{name or 'an argument'} is mapped here ({axis})", name)
         return Ref(key)
+
+    def holds_array(self, c: Cell, key: object) -> bool:
+        """Whether an attribute of a mapped object is surely an array: a field of a named tuple, or one that a dataclass does not type
+        otherwise."""
+        if not isinstance(c.cls, ClassOf):
+            return False
+        if "NamedTuple" in c.cls.marks:
+            return True
+        name = str(key).removeprefix(".")
+        for s in c.cls.node.body:
+            if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.target.id == name:
+                text = ast.unparse(s.annotation)
+                static = s.value is not None and "pytree_node=False" in ast.unparse(s.value).replace(" ", "")
+                return not static and text not in ("int", "bool", "str", "float") and "Callable" not in text
+        return False
 
     def map_tree(self, value: Value, c: Cell | None, dim: Any, bit: int, key: Any, name: str, made: Transformed) -> Value:
         """in_dims given per entry of a dict, list or tuple."""

@@ -20,6 +20,7 @@ class Module:
         self.lines = text.splitlines()
         self._bindings: dict[str, list[ast.stmt]] | None = None
         self.live: dict[str, object] = {}
+        self.stars = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"]
 
     @property
     def bindings(self) -> dict[str, list[ast.stmt]]:

@@ -156,6 +156,10 @@ class Func(_Record):
     def name(self) -> str:
         return getattr(self.node, "name", "lambda")
 
+    def guessed(self) -> Func:
+        """The same, where what is found in it is likely, not proven."""
+        return Func(self.node, self.module, self.frame, self.defaults, self.kwdefaults, self.owner, sure=False)
+
     def _key(self) -> tuple[Any, ...]:
         return (self.node, self.frame, self.defaults, self.kwdefaults, self.sure)
 

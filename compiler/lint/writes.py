@@ -12,7 +12,8 @@ from .values import CLEAN, Batch, Cell, Ref, Root, Static, Value, join
 class Write(NamedTuple):
     """One write, judged.
 
-    ``how``: "item", "in place", "out", "method", "attribute" or "name". ``verdict``: "unbatched" (a batched value into an array that
+    ``how``: "item", "in place", "out", "method", "attribute" or "name"; ``repeats``: doing it
+    again would change more. ``verdict``: "unbatched" (a batched value into an array that
     is not),
     "array" (an array from outside, which the loop would write again and again), "object" (a container or object from outside), "argument"
     (a container that came as an argument), "scope" (a global or nonlocal name), "host" (a NumPy array takes a torch or jax value) or "".
@@ -28,12 +29,14 @@ class Write(NamedTuple):
     batched: bool
     root: Root
     source: ast.AST | None
+    repeats: bool
 
 
 class Writer(Evaluator):
     """Judges writes and lets them take effect on the heap. ``source`` is the node of the value that is being written."""
 
     source: ast.AST | None = None
+    in_place = False
 
     def outer(self, depth: int) -> bool:
         """Whether something made at a depth existed before the innermost map began."""
@@ -83,7 +86,10 @@ class Writer(Evaluator):
         if verdict:
             name = method or (ast.unparse(where) if where is not None else c.root.name or "the buffer")
             root = Root("captured", c.root.name) if c.root.how == "fresh" and self.outer(c.depth) else c.root
-            self.fire("write", Write(node, where, name, how, verdict, sure, bool(value.any), root, self.source))
+            self.fire(
+                "write",
+                Write(node, where, name, how, verdict, sure, bool(value.any), root, self.source, how == "method" or self.reads(node, name)),
+            )
 
     def write_object(self, target: Value, node: ast.AST, where: ast.expr | None, value: Batch, how: str) -> None:
         """A write that changes a container or an object: legal when this very call made it."""
@@ -109,7 +115,18 @@ class Writer(Evaluator):
         depth = self.depths.get(frame, 0)  # type: ignore[call-overload]
         if self.levels and depth < self.depth:
             batch = self.deep(value)
-            self.fire("write", Write(node, None, name, "name", "scope", True, bool(batch.any), Root("captured", name), self.source))
+            self.fire(
+                "write",
+                Write(
+                    node, None, name, "name", "scope", True, bool(batch.any), Root("captured", name), self.source, self.reads(node, name)
+                ),
+            )
+
+    def reads(self, node: ast.AST, name: str) -> bool:
+        """Whether what is written depends on what was there: a loop over the samples would go on from one to the next."""
+        if isinstance(node, ast.AugAssign) or self.in_place:
+            return True
+        return self.source is not None and any(ast.unparse(n) == name for n in ast.walk(self.source) if isinstance(n, ast.expr))
 
     # What a write does to the heap.
 

@@ -43,6 +43,12 @@ F = vmap(f)
     def visit_write(self, write: Write, facts: Facts) -> Iterator[Finding]:
         if write.verdict == "scope":
             message = f"`{write.name}` lives outside of the mapped function and is assigned in it"
+            # torch and jax let a setting be assigned once more; what differs between samples or adds up goes wrong there too.
+            sure = facts.library == "numpy" or write.batched or write.repeats
             yield self.finding(
-                write.node, message, about=(write.node, write.source), help=f"return {write.name} instead (has_aux=True for grad)"
+                write.node,
+                message,
+                sure=sure,
+                about=(write.node, write.source),
+                help=f"return {write.name} instead (has_aux=True for grad)",
             )

@@ -60,6 +60,9 @@ F = vmap(f)
             )
             return
         where = "came as an argument" if write.verdict == "argument" else "lives outside of the mapped function"
+        # torch and jax let a setting be assigned once more; what differs between samples or adds up goes wrong there too.
+        sure = write.sure and (facts.library == "numpy" or write.batched or write.repeats)
+        message = f"`{name}` {where} and is changed in it"
         yield self.finding(
-            write.node, f"`{name}` {where} and is changed in it", sure=write.sure, help="return the value instead (has_aux=True for grad)"
+            write.node, message, sure=sure, about=(write.node, write.source), help="return the value instead (has_aux=True for grad)"
         )
