@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.program import Apply, Atom, Block, Const, Node, Program
+from ..core.program import Apply, Atom, Block, Const, Effect, Node, Program
 from ..ops import table
 from .rewriting import Rewriting
 
@@ -32,6 +32,9 @@ class _Common(Rewriting):
         self.seen.pop()
 
     def rewrite(self, node: Node) -> Sequence[Atom] | None:
+        if isinstance(node, Effect) and node.kind.startswith("errstate") and not _ignores(node):
+            # what warned or did not before may do otherwise from here on
+            self.seen = [{} for _ in self.seen]
         if not isinstance(node, Apply) or not mergeable(node):
             return None
         key = (node.op, tuple(atom_key(a) for a in node.args), params_key(node.params), tuple(v.type for v in node.outs))
@@ -40,6 +43,11 @@ class _Common(Rewriting):
                 return scope[key]
         self.seen[-1][key] = node.outs
         return None
+
+
+def _ignores(node: Effect) -> bool:
+    """Whether an errstate only silences."""
+    return node.kind == "errstate_exit" or all(v == "ignore" for v in dict(node.payload or {}).values())
 
 
 def mergeable(node: Apply) -> bool:

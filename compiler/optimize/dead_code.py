@@ -25,7 +25,7 @@ def has_effect(node: Node) -> bool:
     """Whether a node must run even if nobody reads its results."""
     match node:
         case Effect():
-            return True
+            return not node.kind.startswith("errstate")
         case Apply():
             entry = table.find(node.op)
             return entry is not None and entry.random
@@ -43,8 +43,15 @@ def has_effect(node: Node) -> bool:
 def _needed(block: Block, live: set[Var]) -> tuple[Node, ...]:
     """The nodes that ``live`` and the effects need; ``live`` grows by all that they read."""
     kept: list[Node] = []
+    ends: list[int] = []
+    """Where the regions under an errstate end among the kept."""
     for node in reversed(block.body):
-        if not has_effect(node) and not any(v in live for v in node.outs):
+        if isinstance(node, Effect) and node.kind == "errstate_exit":
+            ends.append(len(kept))
+        elif isinstance(node, Effect) and node.kind == "errstate_enter" and len(kept) - 1 == ends.pop():
+            kept.pop()
+            continue
+        elif not isinstance(node, Effect) and not has_effect(node) and not any(v in live for v in node.outs):
             continue
         node = _trimmed(node, live)
         live.update(_variables(node_vars(node)))

@@ -228,3 +228,25 @@ def test_a_read_stays_behind_what_gives_its_index():
         return h, x[n]
 
     assert ops(read_before_write(program(f, array(3), array(3)))) == ["setitem", "exp", "argmax", "getitem"]
+
+
+def under(function, **state):
+    current().append(Effect(outs=(), kind="errstate_enter", payload=state))
+    value = function()
+    current().append(Effect(outs=(), kind="errstate_exit"))
+    return value
+
+
+def test_an_empty_errstate_goes():
+    def f(x):
+        under(lambda: xnp.exp(x), all="ignore")
+        loop(3, [x], [], lambda i, c: (under(lambda: xnp.exp(c), all="ignore"),))
+        return under(lambda: under(lambda: x * 2.0, over="raise"), all="ignore")
+
+    p = dead(f, array(3))
+    assert ops(p) == ["Effect", "Effect", "multiply", "Effect", "Effect"]
+
+
+def test_what_may_raise_is_computed_again():
+    assert common(lambda x: xnp.exp(x) + under(lambda: xnp.exp(x), over="raise"), array(3)).count("exp") == 2
+    assert common(lambda x: xnp.exp(x) + under(lambda: xnp.exp(x), over="ignore"), array(3)).count("exp") == 1
