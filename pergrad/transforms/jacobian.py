@@ -54,7 +54,7 @@ def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux
     return JacFwd(func, argnums=argnums, has_aux=has_aux, randomness=randomness)
 
 
-def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> JacFwd:
+def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Hessian:
     """The matrix of second derivatives, ``jacfwd(jacrev(func))``.
 
     >>> import numpy as np, pergrad as pg
@@ -63,10 +63,7 @@ def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Jac
            [0., 6.]])
     """
     check_function(func, "hessian")
-    inner = JacRev(func, argnums=argnums, has_aux=False, chunk_size=None)
-    new = JacFwd(inner, argnums=argnums, has_aux=False, randomness="error")
-    new.kind = new.spoken = inner.spoken = "hessian"
-    return new
+    return Hessian(func, argnums)
 
 
 class Jacobian(Transformed):
@@ -165,6 +162,22 @@ class JacFwd(Jacobian):
         return self.finished(argnums, tree, parts, aux)
 
 
+class Hessian(JacFwd):
+    """The Jacobian, by forward mode, of the Jacobian by reverse mode."""
+
+    kind = spoken = "hessian"
+
+    def __init__(self, func: Callable[..., Any], argnums: int | tuple[int, ...]) -> None:
+        inner = JacRev(func, argnums=argnums, has_aux=False, chunk_size=None)
+        inner.spoken = "hessian"
+        super().__init__(inner, argnums=argnums, has_aux=False, randomness="error")
+        self.__wrapped__ = func
+
+    def __reduce__(self) -> Any:
+        found = super().__reduce__()
+        return found if isinstance(found, str) else (Hessian, (self.__wrapped__, self._options["argnums"]))
+
+
 def basis(t: Type) -> Any:
     """The unit vectors of a type, stacked: shape (size, *shape)."""
     eye = call("numpy.eye", t.size, dtype=t.dtype)
@@ -177,4 +190,4 @@ def one_of(flags: list[bool], k: int) -> list[bool]:
     return [i == chosen[k] for i in range(len(flags))]
 
 
-__all__ = ["JacFwd", "JacRev", "basis", "hessian", "jacfwd", "jacrev"]
+__all__ = ["Hessian", "JacFwd", "JacRev", "basis", "hessian", "jacfwd", "jacrev"]
