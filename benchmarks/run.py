@@ -110,7 +110,10 @@ def main() -> int:
     for name, section in sections.SECTIONS.items():
         if options.only in name:
             print(f"\n{section.__doc__.splitlines()[0]}\n")
-            results[name] = section()
+            try:
+                results[name] = section()
+            except Exception as error:
+                print(f"  fails: {type(error).__name__}: {str(error).splitlines()[0]}")
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
     return 0
