@@ -60,6 +60,9 @@ def _read(block: Block) -> set[Atom]:
     return found
 
 
+_TESTS = {"pergrad.truth", "numpy.logical_not", "numpy.logical_and", "numpy.logical_or"}
+
+
 class Batch:
     """Walks a program once. ``env``: for each mapped variable its value with the batch in front."""
 
@@ -73,6 +76,7 @@ class Batch:
         self.read: set[Atom] = set()
         self.errors: list[PergradError] = []
         self.refused: set[Node] = set()
+        self.told: dict[Atom, str] = {}
 
     def parameter(self, p: Var) -> Var:
         new = Var(self.batched(p.type), p.name, p.span)
@@ -180,7 +184,11 @@ class Batch:
                 try:
                     self.node(node)
                 except (Unsupported, VmapViolation) as error:
+                    source = self.source(node.args) if isinstance(node, Apply) else None
+                    if source is not None and isinstance(error, VmapViolation) and not error.trail:
+                        error.trail = tuple(self.trail(source))
                     self.errors.append(error)
+                    self.told.update((v, error.code) for v in node.outs)
                     self.give_up(node)
 
     def give_up(self, node: Node) -> None:
@@ -211,6 +219,12 @@ class Batch:
         if entry.batch is None or (entry.random and self.randomness == "same"):
             code = entry.rejected or "PGR702"
             raise Unsupported(f"{_spelled(entry)} has no batching rule", code=code, span=node.span, hint=entry.hint)
+        told = next((self.told[a] for a in node.args if a in self.told), None)
+        if told and node.op in _TESTS:
+            # the user has been told of this test already
+            self.told.update((v, told) for v in node.outs)
+            self.give_up(node)
+            return
         mapped = tuple(a in self.depends for a in node.args)
         x = tuple(self.value(a) for a in node.args)
         result = entry.batch(Batching(entry, x, mapped, tuple(a.type for a in node.args), dict(node.params), self.size))
@@ -231,6 +245,8 @@ class Batch:
     def effect(self, node: Effect) -> None:
         source = self.source(node.args)
         if node.kind == "assert" and source is not None:
+            if source in self.told:
+                return
             raise self.violation("PGR103", node.span, source, "assert", "np.where, or return what is to be checked and check it outside")
         args = tuple(atom_of(self.value(a)) for a in node.args)
         self.builder.append(node if source is None else replace(node, args=args))
@@ -238,7 +254,10 @@ class Batch:
     def branch(self, node: If) -> None:
         if self.mapped(node.pred):
             hint = "np.where(condition, a, b) computes both and selects; or control_flow='mask'"
-            self.errors.append(self.violation("PGR101", node.span, node.pred, "if", hint))
+            if node.pred not in self.told:
+                self.errors.append(self.violation("PGR101", node.span, node.pred, "if", hint))
+            elif self.told[node.pred] == "PGR104":
+                self.told.update((v, "PGR104") for v in node.outs)
             for block in (node.then, node.orelse):
                 with self.builder.block():
                     self.body(block)
@@ -271,7 +290,8 @@ class Batch:
     def for_loop(self, node: For) -> None:
         if isinstance(node.length, Var) and self.mapped(node.length):
             hint = "loop up to a bound that is the same for all and select with np.where"
-            self.errors.append(self.violation("PGR107", node.span, node.length, "the length of a loop", hint))
+            if node.length not in self.told:
+                self.errors.append(self.violation("PGR107", node.span, node.length, "the length of a loop", hint))
             self.give_up(node)
             return
         if not any(self.mapped(v) for v in (*node.outs, *node.body.params)):
@@ -324,7 +344,13 @@ class Batch:
     def while_loop(self, node: While) -> None:
         if self.mapped(node.cond.results[0]):
             hint = "loop a number of times that is the same for all and select with np.where; or control_flow='mask'"
-            self.errors.append(self.violation("PGR102", node.span, node.cond.results[0], "while", hint))
+            with self.builder.block():
+                for block in (node.cond, node.body):
+                    for p in block.params:
+                        self.rebound(p)
+                    self.body(block)
+            if node.cond.results[0] not in self.told:
+                self.errors.append(self.violation("PGR102", node.span, node.cond.results[0], "while", hint))
             self.give_up(node)
             return
         if not any(self.mapped(v) for v in (*node.outs, *node.body.params)):

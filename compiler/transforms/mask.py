@@ -28,6 +28,7 @@ from .residuals import index_type
 _BOOL = np.dtype(bool)
 _QUIET = {"shape", "indexing", "creation"}
 _QUIET_OPS = {"numpy.where", "numpy.negative", "numpy.positive", "numpy.maximum", "numpy.minimum", "numpy.absolute", "numpy.sign"}
+_MASKED = {"PGR101", "PGR102", "PGR104"}
 _INDEXED = {"pergrad.getitem": 1, "pergrad.setitem": 2, "pergrad.additem": 2}
 
 
@@ -146,6 +147,10 @@ class Mask(Batch):
             self.builder.append(If(outs=(), pred=some, then=then, orelse=orelse, span=node.span, section=node.section, helper=node.helper))
 
     def apply(self, node: Apply) -> None:
+        if node.op == "pergrad.truth" and self.mapped(node.args[0]) and node.params["code"] in _MASKED:
+            x = self.test(node.args[0])
+            self.assign(node.outs[0], x if x.ndim == 1 else recorded.reshape(x, (self.size,)))
+            return
         if self.lanes and node.op in _INDEXED:
             node = self.clamped(node)
         super().apply(node)

@@ -109,7 +109,8 @@ def test_all_violations_are_told():
 
     error = refused(program(f, array(3)), [True])
     text = str(error)
-    assert text.startswith("5 problems") and all(code in text for code in ("PGR101", "PGR102", "PGR103", "PGR107"))
+    assert text.startswith("5 problems"), text
+    assert all(code in text for code in ("PGR101", "PGR102", "PGR103", "PGR107"))
 
 
 def test_a_loop_that_becomes_mapped_on_the_way():
