@@ -44,7 +44,7 @@ def _linear(d: Derivative, t: Any) -> Any:
 
     if d.params["kind"] == "i" or d.params["kind"] == "b":
         return None
-    return call("numpy.reshape", t, d.x[0].shape) if d.x[0].shape else t
+    return call("numpy.broadcast_to", t, d.x[0].shape) if d.x[0].shape else t
 
 
 def _host_jvp(d: Derivative) -> Any:
