@@ -19,16 +19,18 @@ import numpy as np
 from .backend.compile import compile_program
 from .backend.signature import Fixed, Items, Leaf, Parameter, Signature, Template
 from .core.builder import Builder, Value, atom_of
-from .core.program import Atom, Program, Var, free_vars
+from .core.program import Atom, Const, Program, Var, free_vars
 from .core.trees import Node, Tree, as_tuples, flatten, path_text
-from .core.types import Size, Type, type_of
+from .core.types import Size, Type, known, type_of
 from .errors import OptionError
 from .frontend.cells import Array, Cell, Owner, Scalar, wrap
+from .frontend.generators import KINDS
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
 from .frontend.trace import Same, identifier
 from .optimize import optimize
 
 _ALIASES = 2048
+_STATIC_SIZE = 64  # arrays up to this size may become part of the key when Python needs their values
 
 
 @dataclass(eq=False)
@@ -55,7 +57,10 @@ class Specialisation:
                 value = path.get()
             except Exception:  # noqa: BLE001  a capture that cannot be read any more has changed
                 return None
-            if type(value) is not np.ndarray or value.dtype != t.dtype or value.shape != t.shape:
+            if t.dtype.kind == "O":
+                if not isinstance(value, KINDS):
+                    return None
+            elif type(value) is not np.ndarray or value.dtype != t.dtype or value.shape != t.shape:
                 return None
             values[name] = value
         return values
@@ -135,7 +140,7 @@ class Specialisations:
                 break
             except NeedsStatic as need:
                 if need.indices <= statics:
-                    raise RuntimeError(f"a value stayed unknown: {need.wanted}") from None
+                    raise need.error from None
                 statics = statics | need.indices
         if statics:
             plain = base.key if isinstance(base, _Key) else base
@@ -197,6 +202,8 @@ class _Statics:
 
 
 def _value(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return (x.dtype, x.shape, x.tobytes())
     return (type(x), x) if not isinstance(x, np.generic) else (type(x), x.item())
 
 
@@ -302,11 +309,11 @@ class Compilation:
                     hint=f"np.asarray({self.names[k]})",
                 )
             t = self.leaf_type(leaf)
-            if t is None or (t.scalar and k in self.statics):
-                self.index.append(None)
-                inside.append(leaf)
-                continue
             axis = axes[k] if k < len(axes) else None
+            if t is None or (k in self.statics and axis is None):
+                self.index.append(None)
+                inside.append(leaf if t is None or t.scalar else wrap(Const(np.array(leaf))))
+                continue
             if axis is not None:
                 shape = list(t.shape)
                 shape[axis] = Size(("B",))
@@ -322,6 +329,8 @@ class Compilation:
                 cell = Cell(var, builder, Owner("argument", self.names[k]))
                 cell.name = var.name
                 inside.append(Array(cell))
+                if axis is None and known(t.shape) and t.size <= _STATIC_SIZE:  # type: ignore[operator]
+                    s.scalars[var] = k
             self.traced.append(inside[-1])
         return params, inside
 

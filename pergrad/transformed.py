@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .compiler.core.builder import Value, atom_of, building, current
-from .compiler.core.program import Program
+from .compiler.core.program import Const, Program
 from .compiler.core.trees import Tree, flatten
 from .compiler.core.types import Type
 from .compiler.errors import ArgumentTypeError, PergradError
+from .compiler.frontend.cells import Array, Cell, Owner
 from .compiler.frontend.session import session
 from .compiler.frontend.trace import Argument, Traced, is_number, trace
 from .compiler.optimize import simplify
@@ -220,6 +221,12 @@ class Inner:
             ):
                 self.index.append(None)
                 inside.append(leaf)
+                continue
+            if not chosen and axis is None and isinstance(leaf, Array) and isinstance(leaf.atom, Const):
+                # a known array stays known inside, and an argument
+                owner = Owner("argument", names[k], None if mapped is None else False)
+                self.index.append(None)
+                inside.append(Array(Cell(leaf.atom, None, owner)))
                 continue
             operand, t = leaf, atom_of(leaf).type
             if axis is not None:

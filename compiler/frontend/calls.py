@@ -22,6 +22,7 @@ from ..ops import table
 from . import source
 from .cells import Array, Cell, Owner, assign, augmented, cast, wrap
 from .expressions import is_symbolic, note, wrap_known
+from .generators import KINDS, Generator
 from .frames import Frame, Walked, closure_of, scope_of
 from .session import NeedsStatic, Path, Undecided, session
 
@@ -187,8 +188,9 @@ class Calls:
             return getattr(wrap(Const(owner)), name)(*args, **kwargs) if table.find_method(name) else self.call_native(function, args, kwargs)
         if isinstance(owner, np.ufunc):
             return self.call_ufunc_method(owner, name, args, kwargs)
-        if isinstance(owner, (np.random.Generator, np.random.RandomState)):
-            return self.draw(function, owner, name, args, kwargs)
+        if isinstance(owner, KINDS) and session().path_of(owner) is not None:
+            held = session().capture(Path("object", owner, None, "generator"), owner)
+            return getattr(held, name)(*self.lift_all(args), **kwargs)
         if name in _MUTATORS and isinstance(owner, (list, dict, set)):
             session().check_object(owner, current().span.text() if current().span else name)
             session().touch(owner)
@@ -207,8 +209,6 @@ class Calls:
         writer = _WRITERS.get(name)
         if writer is not None:
             return writer(*self.lift_all(args), **kwargs)
-        if entry.random:
-            return self.draw(None, np.random, name, args, kwargs)
         args, kwargs, out = split_out(entry, self.lift_all(args), kwargs)
         try:
             result = call(name, *args, **{k: self.lift(v) for k, v in kwargs.items()})
@@ -226,12 +226,6 @@ class Calls:
         if method == "at":
             return _ufunc_at(ufunc, *args)
         return call(f"numpy.ufunc.{method}", ufunc, *args, **kwargs)
-
-    def draw(self: Walker, function: Any, owner: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A random draw: an ordered effect of its own."""
-        from .random import draw
-
-        return draw(self, function, owner, name, args, kwargs)
 
     def lift(self: Walker, x: Any) -> Any:
         """Known arrays become part of the walk, captured containers' arrays hidden parameters."""
@@ -440,9 +434,23 @@ def _type(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any)
 def python_type(x: Value) -> type:
     """The class that a symbolic value stands for."""
     t = x.type
+    if isinstance(x, Generator):
+        return x.kind
     if t.weak:
         return {"b": bool, "i": int, "f": float, "c": complex}[t.dtype.kind]
     return t.dtype.type if t.scalar else np.ndarray
+
+
+@special(np.random.default_rng)
+def _default_rng(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
+    if not args and not kwargs or args == (None,):
+        raise Unsupported(
+            "np.random.default_rng() without a seed inside a compiled function would draw while compiling",
+            code="PGR702",
+            span=current().span,
+            hint="make the generator outside, or give it a constant seed",
+        )
+    return f(*args, **kwargs)
 
 
 @special(callable)

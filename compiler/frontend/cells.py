@@ -100,6 +100,27 @@ class Array(Value):
         """Replace the whole content: what all names and views of this memory see from now on. Shape and dtype stay."""
         store(self.cell, self.path, atom_of(value))
 
+    def flatten(self, order: str = "C") -> Any:
+        return call("numpy.copy", call("numpy.ravel", self, order))
+
+    def fill(self, value: Any) -> None:
+        assign(self, Ellipsis, value)
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+        self.write(call("numpy.sort", Value(self.atom), axis))
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        assign(call("numpy.reshape", self, -1), indices, values)
+
+    def item(self, *index: Any) -> Any:
+        x = self.ravel()[index[0]] if len(index) == 1 else self[tuple(index)] if index else self
+        return host(x, ".item()", "PGR201")
+
+    def tolist(self) -> Any:
+        if not self.shape:
+            return host(self, ".tolist()", "PGR203")
+        return [x.tolist() if isinstance(x, Array) else host(x, ".tolist()", "PGR203") for x in self]
+
     @property
     def known(self) -> bool:
         return isinstance(self.atom, Const)
@@ -124,6 +145,23 @@ class Scalar(Value):
 
     def _concrete(self, wanted: str) -> Any:
         return needs_value(self, wanted)
+
+    def item(self) -> Any:
+        return host(self, ".item()", "PGR201")
+
+    def tolist(self) -> Any:
+        return host(self, ".tolist()", "PGR203")
+
+
+def host(x: Any, how: str, code: str) -> Any:
+    """The Python number that one element is: free for one value, refused for a mapped one."""
+    if not isinstance(x, Value):
+        return x.item() if hasattr(x, "item") else x
+    if isinstance(x.atom, Const):
+        return np.asarray(x.atom.value).item()
+    if x.type.size != 1:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    return call("pergrad.host", x, kind=None, how=how, code=code)
 
 
 def needs_value(value: Value, wanted: str) -> Any:
@@ -184,6 +222,16 @@ def view_of(entry: Op, x: Array, params: dict[str, Any]) -> Any:
     return y
 
 
+def augment_where(target: Array, mask: Value, name: str, value: Any) -> None:
+    """``target[mask] op= value`` for a symbolic mask and a value of one number per row that the mask selects."""
+    shape = atom_of(value).type.shape
+    if shape and shape != target.shape[mask.ndim :]:
+        raise Refused(
+            "data-dependent shape: as many values as the mask selects are needed here", code="PGR402", span=current().span, hint="np.where(mask, new, old)"
+        )
+    _assign_where(target, mask, call(name, Value(target.atom), value))
+
+
 def reshapes_in_place(x: Array, shape: tuple[Any, ...]) -> bool:
     """Whether NumPy's reshape of this view gives a view: asked of NumPy itself, with an array that has strides and no memory."""
     base = x.cell.atom.type
@@ -239,8 +287,13 @@ def _assign_mask(target: Array, mask: Value, value: Any) -> None:
             span=current().span,
             hint="assign a scalar, or np.where(mask, values, array) with values of the array's shape",
         )
-    for _ in rest:
+    _assign_where(target, mask, value)
+
+
+def _assign_where(target: Array, mask: Value, value: Any) -> None:
+    for _ in target.shape[mask.ndim :]:
         mask = mask[..., None]
+    own = atom_of(value).type
     if own.dtype != target.dtype and not own.weak:
         value = call("numpy.astype", value, target.dtype)
     new = call("numpy.where", Value(mask.atom), value, Value(target.atom))

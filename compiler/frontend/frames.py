@@ -223,7 +223,12 @@ def loads(node: ast.AST) -> frozenset[str]:
 
 
 class Walked:
-    """A function or lambda defined inside walked code: called by the walk, or from outside it like any function."""
+    """A function or lambda defined inside walked code: called by the walk, or from outside it like any function.
+
+    What makes it up stands in slots: ``functools.wraps`` copies what is in ``__dict__``.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_call", "defaults", "frame", "kw_defaults", "node")
 
     def __init__(self, node: FunctionNode, frame: Frame, defaults: list[Any], kw_defaults: dict[str, Any], call: Callable[..., Any]) -> None:
         self.node = node

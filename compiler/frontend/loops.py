@@ -108,7 +108,7 @@ class Loops:
                         return {kind: (True, value)}
                         yield
 
-                    return _without_break((yield from self.stage_if(flag, leave, lambda: self.run_While(node, frame), frame, frozenset())))
+                    return _without_break((yield from self.stage_if(flag, leave, lambda: self.staged_while(node, frame), frame, frozenset())))
             if node.orelse:
                 return (yield from self.block(node.orelse, frame))
             return None
@@ -140,7 +140,9 @@ class Loops:
 
     def peel(self: Walker, node: ast.While, frame: Frame, peeled: int) -> Run:
         """One turn of the loop as a branch, so that the loop starts with the types that it keeps."""
-        test = self.truth(self.eval(node.test, frame), "while", "PGR102", node.test, frame)
+        test = self.eval(node.test, frame)
+        if is_symbolic(test):
+            test = self.truth(test, "while", "PGR102", node.test, frame)
 
         def turn() -> Run:
             status = yield from self.block(node.body, frame)
@@ -152,6 +154,8 @@ class Loops:
             return None
             yield
 
+        if not isinstance(test, Value):
+            return (yield from (turn() if test else stop()))
         return (yield from self.stage_if(test, turn, stop, frame, frozenset()))
 
     def loop_body(self: Walker, node: ast.While, frame: Frame) -> Run:
@@ -166,7 +170,9 @@ class Loops:
 
         def test() -> Run:
             holder["params"] = carried.enter()
-            value = self.truth(self.eval(node.test, frame), "while", "PGR102", node.test, frame) if True else None
+            value = self.eval(node.test, frame)
+            if is_symbolic(value):
+                value = self.truth(value, "while", "PGR102", node.test, frame)
             holder["pred"] = self.running(value, carried)
             return None
             yield
@@ -205,9 +211,12 @@ class Loops:
         carried.finish(outs)
         return _DONE
 
-    def running(self: Walker, test: Value, carried: Carried) -> Value:
+    def running(self: Walker, test: Any, carried: Carried) -> Any:
+        """The loop's test, and that it was not left."""
+        test = test if isinstance(test, Value) else bool(test)
         for flag in carried.flags:
-            test = call("numpy.logical_and", call("numpy.logical_not", Scalar(carried.current[flag])), test)
+            going = call("numpy.logical_not", Scalar(carried.current[flag]))
+            test = going if test is True else call("numpy.logical_and", going, test)
         return test
 
 

@@ -17,6 +17,7 @@ from ..core.builder import Builder, Value, atom_of, current
 from ..core.program import Atom, Const, Var, blocks_of, node_vars
 from ..errors import PergradError, Refused, Step, Unsupported, VmapViolation
 from .cells import Array, Cell, Memory, Owner
+from .generators import KINDS, TYPE, Generator
 
 _local = threading.local()
 
@@ -53,10 +54,10 @@ class Path:
 class NeedsStatic(Exception):
     """Python needs the value of an argument: walk again with it static."""
 
-    def __init__(self, indices: frozenset[Any], wanted: str) -> None:
-        super().__init__(wanted)
+    def __init__(self, indices: frozenset[Any], error: PergradError) -> None:
+        super().__init__(str(error))
         self.indices = indices
-        self.wanted = wanted
+        self.error = error
 
 
 class Undecided(PergradError, RuntimeError):
@@ -100,6 +101,7 @@ class Session:
     scalars: dict[Var, Any] = field(default_factory=dict)
     statics: frozenset[Any] = frozenset()
     _arrays: dict[Any, Array] = field(default_factory=dict)
+    _generators: dict[Any, Generator] = field(default_factory=dict)
     _paths: dict[int, tuple[Any, Path]] = field(default_factory=dict)
     _guarded: set[Any] = field(default_factory=set)
     _journals: list[dict[Any, Any]] = field(default_factory=list)
@@ -115,6 +117,12 @@ class Session:
         """What a captured object is inside: an array a hidden parameter, a plain value itself under a guard, anything else by path."""
         if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
             return self._hidden(path, value)
+        if isinstance(value, KINDS):
+            return self._generator(path, value)
+        if path.root.kind == "argument":
+            if not isinstance(value, (*_PLAIN, Value)):
+                self.remember(value, path)
+            return value
         if isinstance(value, _PLAIN) or isinstance(value, np.generic):
             self._guard(path, value, equal=True)
         elif isinstance(value, tuple) and all(isinstance(v, _PLAIN) for v in value):
@@ -146,8 +154,17 @@ class Session:
             self._arrays[key] = Array(cell)
         return self._arrays[key]
 
+    def _generator(self, path: Path, value: Any) -> Any:
+        key = self._key(path)
+        if key not in self._generators:
+            name = path.text.rpartition(".")[2]
+            var = Var(TYPE, name.lower() if name.isidentifier() else "generator")
+            self.captures.append((path, var))
+            self._generators[key] = Generator(var, type(value))
+        return self._generators[key]
+
     def _guard(self, path: Path, value: Any, *, equal: bool) -> None:
-        if path.kind == "object":
+        if path.kind == "object" or path.root.kind == "argument":
             return
         key = self._key(path)
         if key not in self._guarded:
@@ -182,6 +199,8 @@ class Session:
         path = self.path_of(holder)
         assert path is not None
         keys = list(holder) if isinstance(holder, dict) else range(len(holder))
+        if path.root.kind == "argument":
+            return [self.item(holder, k, holder[k]) for k in keys]
         self._guard(Path("keys", path, "", path.text), keys if isinstance(holder, dict) else len(holder), equal=True)
         return [self.item(holder, k, holder[k]) for k in keys]
 
@@ -262,10 +281,6 @@ class Session:
 
     def needs_value(self, value: Value, wanted: str) -> Any:
         """Python needs this value: it becomes known if it depends on scalar arguments or small captured arrays alone."""
-        sources = self.sources(value.atom)
-        sources = [v for v in sources if v not in self.mapped]
-        if sources and not self.depends_on_mapped(value.atom) and all(v in self.scalars or self._capture_key(v) for v in sources):
-            raise NeedsStatic(frozenset(self.scalars.get(v) or ("static", self._capture_key(v)) for v in sources), wanted)
         span = current().span
         text = span.text() if span else ""
         error = Undecided(
@@ -276,6 +291,11 @@ class Session:
         )
         error.batched = self.depends_on_mapped(value.atom)
         error.subject = value.atom.name or text
+        sources = [v for v in self.sources(value.atom) if v not in self.mapped]
+        if sources and not error.batched and all(v in self.scalars or self._capture_key(v) for v in sources):
+            wanted_values = frozenset(self.scalars[v] if v in self.scalars else ("static", self._capture_key(v)) for v in sources)
+            if not wanted_values <= self.statics:
+                raise NeedsStatic(wanted_values, error)
         raise error
 
     def _capture_key(self, var: Var) -> Any:

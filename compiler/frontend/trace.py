@@ -16,6 +16,7 @@ from ..core.types import Type
 from ..errors import Span
 from .cells import Array, Cell, Owner, Scalar, wrap
 from .frames import Missing
+from .generators import KINDS
 from .session import Path, session
 from .walker import Raised, Walker
 
@@ -145,8 +146,10 @@ def _standing(var: Var, leaf: Argument, builder: Builder) -> Any:
 
 def _remember(x: Any) -> None:
     """Note the containers of the arguments: storing into them is refused."""
-    if isinstance(x, (list, dict)) :
-        session().remember(x, Path("object", x, None, "an argument"))
+    if isinstance(x, KINDS):
+        session().remember(x, Path("object", x, None, "generator"))
+    elif isinstance(x, (list, dict)):
+        session().remember(x, Path("argument", x, None, "an argument"))
         for v in x.values() if isinstance(x, dict) else x:
             _remember(v)
     elif isinstance(x, tuple):

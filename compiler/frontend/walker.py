@@ -18,7 +18,7 @@ from ..core.program import Const, Effect
 from ..core.types import Type
 from ..errors import PergradError, Refused, Unsupported, VmapViolation
 from .calls import Calls
-from .cells import Array, Cell, Owner, assign, augmented, wrap
+from .cells import Array, Cell, Owner, assign, augment_where, augmented, wrap
 from .expressions import Expressions, is_symbolic, wrap_known
 from .frames import Frame, Walked, loads
 from .session import NeedsStatic, session
@@ -224,6 +224,9 @@ class Walker(Expressions, Calls, Loops, Staging):
             obj = self.eval(target.value, frame)
             index = self.eval(target.slice, frame)
             self.at(target, frame)
+            if isinstance(obj, Array) and is_symbolic(index) and index.dtype == bool:
+                augment_where(obj, index, f"numpy.{_AUGMENTED[type(node.op)]}", self.lift(self.eval(node.value, frame)))
+                return
             old = self.item(obj, index)
             value = self.eval(node.value, frame)
             self.at(node, frame)

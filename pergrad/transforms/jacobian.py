@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arguments import check_argnums, check_choice, check_chunk_size, check_differentiable, check_flag, check_function, check_has_aux, check_outputs
 from ..compiler.core.builder import Value, atom_of, building, call, current, recorded
-from ..compiler.core.program import Program
+from ..compiler.core.program import Const, Program
 from ..compiler.core.trees import flatten
 from ..compiler.core.types import Type
 from ..compiler.specialize import Context
@@ -114,14 +114,13 @@ class JacRev(Jacobian):
             values = inner.inline(pullback.forward)
             saved = [v if isinstance(v, Value) else Value(atom_of(v)) for v in pullback.saved(inner.operands, values)]
             rows = [True, *[False] * len(saved)]
-            program, mapped = batch(pullback.backward, rows, t.size)
+            program, mapped = along(pullback.backward, rows, t, "error")
             stage("differentiated", program)
-            grads = [current().wrap(a) for a in current().inline(program, [basis(t), *saved])]
+            with current().stamped(section="backward"):
+                grads = [current().wrap(a) for a in current().inline(program, [basis(t), *saved])]
             shaped = []
             for g, m, x in zip(grads, mapped, n_in, strict=True):
-                own = atom_of(x).type
-                g = g if m else recorded.broadcast_to(g, (t.size, *own.shape))
-                shaped.append(recorded.reshape(g, (*t.shape, *own.shape)))
+                shaped.append(g if m else recorded.broadcast_to(g, (*t.shape, *atom_of(x).type.shape)))
             parts.append(gradient_trees(inner, args, chosen, flags, shaped))
         if aux_atoms:
             rest = iter(inner.inline(replaced(inner.program, aux_atoms)))
@@ -147,13 +146,15 @@ class JacFwd(Jacobian):
             pushed = forward.jvp(replaced(inner.program, atoms), only)
             tangents = Program(pushed.params, pushed.body, pushed.results[len(atoms) :], pushed.name, pushed.sizes)
             mapped = [*[False] * len(inner.operands), True]
-            program, batched = batch(tangents, mapped, own.size, randomness=self._options["randomness"])
+            program, batched = along(tangents, mapped, own, self._options["randomness"])
             stage("differentiated", program)
-            dots = [current().wrap(a) for a in current().inline(program, [*inner.operands, basis(own)])]
-            column = []
-            for dot, m, a in zip(dots, batched, atoms, strict=True):
-                dot = dot if m else recorded.broadcast_to(dot, (own.size, *a.type.shape))
-                column.append(recorded.reshape(recorded.moveaxis(dot, 0, -1), (*a.type.shape, *own.shape)))
+            with current().stamped(section="tangent"):
+                dots = [current().wrap(a) for a in current().inline(program, [*inner.operands, basis(own)])]
+                column = []
+                for dot, m, a in zip(dots, batched, atoms, strict=True):
+                    dot = dot if m else recorded.broadcast_to(dot, (*own.shape, *a.type.shape))
+                    n = len(own.shape)
+                    column.append(recorded.moveaxis(dot, tuple(range(n)), tuple(range(-n, 0))) if n and a.type.shape else dot)
             columns.append(column)
         parts = [gradient_trees(inner, args, chosen, flags, [c[j] for c in columns]) for j in range(len(atoms))]
         if aux_atoms:
@@ -179,9 +180,23 @@ class Hessian(JacFwd):
 
 
 def basis(t: Type) -> Any:
-    """The unit vectors of a type, stacked: shape (size, *shape)."""
-    eye = call("numpy.eye", t.size, dtype=t.dtype)
-    return eye if len(t.shape) == 1 else call("numpy.reshape", eye, (t.size, *t.shape))
+    """The unit vectors of a type: shape (*shape, *shape)."""
+    import numpy as np
+
+    if len(t.shape) == 1:
+        return call("numpy.eye", t.size, dtype=t.dtype)
+    return current().wrap(Const(np.eye(int(t.size), dtype=t.dtype).reshape((*t.shape, *t.shape))))  # type: ignore[arg-type, misc]
+
+
+def along(program: Program, mapped: list[bool], t: Type, randomness: str) -> tuple[Program, list[bool]]:
+    """A program over the unit vectors of a type: batched once for every axis of it, so that the axes stay apart."""
+    flags = [True] * len(program.results)
+    if not t.shape:
+        return program, flags
+    for n, size in enumerate(reversed(t.shape)):
+        program, batched = batch(program, mapped, size, randomness=randomness)
+        flags = [bool(b) if not n else f or bool(b) for f, b in zip(flags, batched, strict=True)]
+    return program, flags
 
 
 def one_of(flags: list[bool], k: int) -> list[bool]:
