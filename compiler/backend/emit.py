@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..core.program import Program, Var
 from ..core.types import Type
 from .buffers import copied, plan
 from .fold import drop_unused, fold
 from .lower import Lowering
 from .names import assign, tidy
-from .printer import print_module
+from .printer import Comment, print_module
 from .render import Rendering
 from .signature import Fixed, Items, Leaf, Parameter, Signature, Template, leaves, paths
 from .tree import Act, Bind, Operand, Return, Statement, Tree, each, shared, variables
@@ -29,16 +31,11 @@ _OBJECT = Type(None)  # type: ignore[arg-type]
 
 @dataclass(frozen=True)
 class Emitted:
-    """``source`` of a module with one function that needs only ``import numpy as np`` and ``constants`` in its namespace."""
+    """``source`` of a module with one function, which finds ``constants`` in its namespace."""
 
     source: str
     name: str
     constants: Mapping[str, Any]
-
-    @property
-    def module(self) -> str:
-        """The source with its import."""
-        return f"import numpy as np\n\n\n{self.source}"
 
 
 def emit(program: Program, signature: Signature, *, fold: bool = True, share: bool = True, in_place: bool = True) -> str:
@@ -85,7 +82,13 @@ class _Emission:
         written = [self.program.params[p] for p, _ in self.signature.written]
         rendering.names = assign(body, fixed, preferred, reserved, share=self.share, always=[*hoisted, *written])
         function = ast.FunctionDef(self.signature.name, self.parameters(), self.body(body, rendering), [], None)
-        return Emitted(print_module([function]), self.signature.name, constants)
+        text = "\n".join([*self.head(constants), "", "", print_module([function])])
+        return Emitted(text, self.signature.name, constants)
+
+    def head(self, constants: Mapping[str, Any]) -> list[str]:
+        """The import, and a note of each array that is handed over because it is too big to print."""
+        notes = [f"# {name}: {v.dtype} of shape {v.shape}" for name, v in constants.items() if isinstance(v, np.ndarray)]
+        return ["import numpy as np", *(["", *notes] if notes else [])]
 
     # arguments
 
@@ -186,8 +189,11 @@ class _Emission:
 
     def body(self, block: list[Statement], rendering: Rendering) -> list[ast.stmt]:
         *statements, last = block
-        sections = len({s.section for s in statements if s.section}) > 1
-        out = rendering.block(statements, sections=sections)
+        sections = [s.section for s in block if s.section]
+        several = len(set(sections)) > 1
+        out = rendering.block(statements, sections=several)
+        if several and last.section and last.section != sections[-2]:
+            out.append(Comment(text=last.section))
         values = iter([rendering.expr(x) for x in last.operands])
         value = self.built(self.signature.returns, values, rendering)
         out.append(ast.Return(value))

@@ -84,7 +84,8 @@ class _Folding:
             if isinstance(s, (Store, Append)):
                 self.pinned.update(s.targets)
         self.left = dict(self.uses)
-        self.pending: dict[Var, tuple[Tree | Const, int, int]] = {}
+        self.pending: dict[Var, tuple[Bind, int, int]] = {}
+        self.section = ""
         self.room = 0
 
     def run(self) -> None:
@@ -96,7 +97,10 @@ class _Folding:
         for s in block:
             self.clock += 1
             self.room = WIDTH - indent - self.overhead(s) - sum(self.length(x) for x in s.operands)
+            self.section = ""
             s.operands = [self.substitute(x) for x in s.operands]
+            if isinstance(s, Return):
+                s.section = self.section
             for inner in s.blocks():
                 self.visit(inner, indent + 4)
             if isinstance(s, Write):
@@ -104,9 +108,7 @@ class _Folding:
             elif isinstance(s, Act):
                 self.barrier += 1
             elif isinstance(s, Bind) and self.foldable(s):
-                value = s.operands[0]
-                assert not isinstance(value, Var)
-                self.pending[s.targets[0]] = value, self.clock, self.barrier
+                self.pending[s.targets[0]] = s, self.clock, self.barrier
                 folded[s.targets[0]] = s
         gone = {id(s) for v, s in folded.items() if self.left[v] == 0}
         block[:] = [s for s in block if id(s) not in gone]
@@ -129,24 +131,29 @@ class _Folding:
             return trivial or not named
         return trivial and not named and uses <= 4
 
-    def substitute(self, x: Operand) -> Operand:
+    def substitute(self, x: Operand, base: bool = False) -> Operand:
+        """The expression with what is pending in place of its variables; ``base`` if it is subscripted or its attribute taken."""
         if isinstance(x, Var):
             found = self.pending.get(x)
             if found is None:
                 return x
-            value, clock, barrier = found
+            bind, clock, barrier = found
+            value = bind.operands[0]
+            if base and x.name and not (isinstance(value, Tree) and value.cheap):
+                return x
             grown = self.length(value) + 2 - len(self.name_of(x))
             if barrier != self.barrier or grown > self.room or not self.unwritten(value, clock):
                 return x
             self.room -= grown
             self.left[x] -= 1
+            self.section = bind.section or self.section
             return value
         if isinstance(x, Tree):
             counts = x.template.counts
             for name, operand in x.operands.items():
                 if isinstance(operand, Var) and counts.get(name, 0) > 1:
                     continue
-                x.operands[name] = self.substitute(operand)
+                x.operands[name] = self.substitute(operand, name in x.template.bases)
         return x
 
     def unwritten(self, value: Operand, clock: int) -> bool:

@@ -23,7 +23,23 @@ from .tree import Act, Append, Bind, Branch, Loop, Move, Operand, Repeat, Return
 Stacks = dict[Atom, list[Callable[[], Statement]]]
 
 _INT = Type(np.dtype(np.int64), (), weak=True, scalar=True)
-_VIEW_NAMES = {"numpy.sum": "total", "numpy.mean": "mean", "numpy.exp": "e", "numpy.max": "top", "numpy.zeros": "out"}
+_HINTS = {
+    **dict.fromkeys(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or"), "mask"),
+    "sum": "total",
+    "mean": "mean",
+    "exp": "e",
+    "max": "top",
+    "min": "least",
+    "sqrt": "root",
+    "arange": "rows",
+    "sign": "sign",
+    "argmax": "best",
+    "argsort": "order",
+    "linalg.norm": "norm",
+    "eye": "identity",
+    "log": "log",
+}
+_SIZE_NAMES = {"B": "batch"}
 
 
 class Lowering:
@@ -36,6 +52,7 @@ class Lowering:
         self.names: dict[Var, str] = {}
         self.random: set[Bind] = set()
         self._env: dict[Var, Var] = {}
+        self._counting: set[Atom] = set()
         self._known: dict[Any, Var] = {}
         self._sizes: dict[str, Var] = {}
         self._scope: dict[str, tuple[Var, int]] = {}
@@ -85,7 +102,7 @@ class Lowering:
             index, axis = self.program.sizes[name]
             param = self.program.params[index]
             source = "len(_0)" if axis == 0 else f"_0.shape[{axis}]"
-            found = self._sizes[name] = Var(_INT, name)
+            found = self._sizes[name] = Var(_INT, _SIZE_NAMES.get(name, name))
             self._top.insert(0, Bind(targets=[found], operands=[Tree(template(source), {"_0": param}, _INT)]))
         return found
 
@@ -175,10 +192,12 @@ class Lowering:
         several = len(node.outs) != 1
         type: Any = tuple(v.type for v in node.outs) if several else node.outs[0].type
         source = expression(entry, [a.type for a in node.args], dict(node.params), type)
-        tree = self._tree(source, [self._operand(a) for a in node.args], type, _VIEW_NAMES.get(node.op, ""))
+        tree = self._tree(source, [self._operand(a) for a in node.args], type, _HINTS.get(entry.short, ""))
         if several:
             tree.aliases = tuple(f"_{i}" for i, a in enumerate(node.args) if entry.view is not None and not a.type.scalar)
         bind = Bind(targets=list(node.outs), operands=[tree])
+        if node.op == "numpy.arange":
+            self._counting.add(node.outs[0])
         if entry.random:
             self.random.add(bind)
         out.append(bind)
@@ -197,8 +216,20 @@ class Lowering:
         if node.op == "pergrad.setitem":
             how = "set"
         else:
-            how = "at" if any(a.type.ndim for a in arrays) and not node.params.get("unique") else "add"
+            how = "add" if self._distinct(arrays) else "at"
         out.append(Write(targets=[node.outs[0]], operands=[place, self._operand(value)], how=how))
+
+    def _distinct(self, arrays: Sequence[Atom]) -> bool:
+        """Whether index arrays surely name no place twice: numbers, or vectors one of which counts."""
+        if any(a.type.ndim > 1 for a in arrays):
+            return False
+        return all(a.type.ndim == 0 for a in arrays) or any(a.type.ndim == 1 and self._counts(a) for a in arrays)
+
+    def _counts(self, a: Atom) -> bool:
+        if isinstance(a, Const):
+            values = np.asarray(a.value)
+            return bool(values.size == 0 or (values.min() >= 0 and len(np.unique(values)) == values.size))
+        return a in self._counting
 
     def _if(self, node: If, out: list[Statement]) -> None:
         branch = Branch(operands=[self._operand(node.pred)], then=[], orelse=[])

@@ -138,8 +138,9 @@ class _Naming:
                 self.index_depth[self.find(s.targets[0])] = depth
             elif isinstance(s, Bind) and len(s.targets) == 1:
                 value = s.operands[0]
-                if isinstance(value, Tree) and value.hint:
-                    self.hints.setdefault(self.find(s.targets[0]), value.hint)
+                hint = value.hint if isinstance(value, Tree) else ""
+                if hint or s.section == "backward":
+                    self.hints.setdefault(self.find(s.targets[0]), hint or "g")
             for inner in s.blocks():
                 self.collect(inner, depth + isinstance(s, (Loop, Repeat)))
 

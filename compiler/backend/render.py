@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.program import Const, Var
+from ..core.types import Type
 from .literals import literal
 from .names import left_of, tidy
 from .printer import Comment
@@ -33,6 +34,7 @@ from .tree import (
     variables,
 )
 
+_REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "var", "std"})
 _LITERALS = (type(None), bool, int, float, complex, str, bytes)
 _LOAD, _STORE = ast.Load(), ast.Store()
 _INVERSE = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
@@ -72,7 +74,8 @@ class Rendering:
             text = literal(x)
             assert text is not None
             return substitute(template(text).expr, {})
-        return substitute(x.template.expr, {name: self.expr(o) for name, o in x.operands.items()})
+        e = substitute(x.template.expr, {name: self.expr(o) for name, o in x.operands.items()})
+        return kept_axis(e, x.type.ndim) if isinstance(e, ast.Subscript) and isinstance(x.type, Type) else e
 
     def target(self, v: Var) -> ast.expr:
         return ast.Name(self.names[v], _STORE)
@@ -123,7 +126,7 @@ class Rendering:
             left = left_of(s)
             e = self.expr(value)
             assert isinstance(e, ast.BinOp) and self.names[left] == self.names[t]
-            return [ast.AugAssign(self.target(t), e.op, e.right)]
+            return [augmented(self.target(t), e.op, e.right)]
         return self.assign([t], [value])
 
     def assign(self, targets: list[Var], values: list[Operand]) -> list[ast.stmt]:
@@ -137,7 +140,7 @@ class Rendering:
             if t.type.weak and isinstance(e, ast.BinOp) and isinstance(e.left, ast.Name) and e.left.id == self.names[t]:
                 if isinstance(e.op, ast.MatMult):  # the name holds a vector until now
                     return [ast.Assign([self.target(t)], e)]
-                return [ast.AugAssign(self.target(t), e.op, e.right)]
+                return [augmented(self.target(t), e.op, e.right)]
             return [ast.Assign([self.target(t)], e)]
         targets_ = ast.Tuple([self.target(t) for t, _ in pairs], _STORE)
         return [ast.Assign([targets_], ast.Tuple([self.expr(x) for _, x in pairs], _LOAD))]
@@ -159,7 +162,7 @@ class Rendering:
         if s.how == "set":
             return ast.Assign([place], value)
         if s.how == "add":
-            return ast.AugAssign(place, ast.Add(), value)
+            return augmented(place, ast.Add(), value)
         index = as_value(place.slice)
         return ast.Expr(ast.Call(template("np.add.at").expr, [place.value, index, value], []))
 
@@ -249,6 +252,31 @@ def substitute(e: Any, filled: Mapping[str, ast.expr]) -> Any:
     if isinstance(e, list):
         return [substitute(v, filled) for v in e]
     return e
+
+
+def augmented(target: Any, op: ast.operator, value: ast.expr) -> ast.stmt:
+    """``target op= value``; adding a negative number is subtracting."""
+    if (
+        isinstance(op, ast.Add)
+        and isinstance(value, ast.UnaryOp)
+        and isinstance(value.op, ast.USub)
+        and isinstance(value.operand, ast.Constant)
+    ):
+        return ast.AugAssign(target, ast.Sub(), value.operand)
+    return ast.AugAssign(target, op, value)
+
+
+def kept_axis(e: ast.Subscript, ndim: int) -> ast.expr:
+    """``np.sum(x, axis=-1)[:, None]`` as ``np.sum(x, axis=-1, keepdims=True)``."""
+    call, index = e.value, e.slice
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _REDUCTIONS:
+        return e
+    if [(k.arg, ast.unparse(k.value)) for k in call.keywords] != [("axis", "-1")] or not isinstance(index, ast.Tuple):
+        return e
+    *front, last = [ast.unparse(i) for i in index.elts]
+    if last != "None" or not (front == ["..."] or front == [":"] * (ndim - 1)):
+        return e
+    return ast.Call(call.func, call.args, [*call.keywords, ast.keyword("keepdims", ast.Constant(True))])
 
 
 def negated(test: ast.expr, value: Operand) -> ast.expr:

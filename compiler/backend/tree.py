@@ -21,11 +21,13 @@ _KNOWN = frozenset({"np", "bool", "int", "float", "complex", "slice", "len", "ra
 
 @dataclass(frozen=True, eq=False)
 class Template:
-    """A parsed expression; ``counts`` says how often each placeholder or size name occurs; ``length`` is that of the text without them."""
+    """A parsed expression; ``counts`` says how often each placeholder or size name occurs; ``length`` is that of the text without them;
+    ``bases`` are the names that are subscripted or whose attribute is taken."""
 
     expr: ast.expr
     counts: Mapping[str, int]
     length: int
+    bases: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=8192)
@@ -33,10 +35,13 @@ def template(source: str) -> Template:
     """The template of an expression as the op table prints it."""
     expr = ast.parse(source, mode="eval").body
     counts: dict[str, int] = {}
+    bases: set[str] = set()
     for node in ast.walk(expr):
         if isinstance(node, ast.Name) and node.id not in _KNOWN:
             counts[node.id] = counts.get(node.id, 0) + 1
-    return Template(expr, counts, len(source) - sum(len(n) * c for n, c in counts.items()))
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name):
+            bases.add(node.value.id)
+    return Template(expr, counts, len(source) - sum(len(n) * c for n, c in counts.items()), frozenset(bases))
 
 
 def is_placeholder(name: str) -> bool:

@@ -107,11 +107,17 @@ def _in_brackets(text: str, tokens: list[_Token], indent: int, width: int) -> li
     if indent + 4 + len(inside) <= width:
         lines.append(" " * (indent + 4) + inside)
     else:
-        for item in _items(inside):
-            comma = "," if item.endswith(",") else ""
+        items = _items(inside)
+        for item in items:
+            comma = "," if item.endswith(",") or (len(items) > 1 and _takes_comma(text, first)) else ""
             broken = _wrapped(item.removesuffix(","), indent + 4, width - len(comma))
             lines.extend([*broken[:-1], broken[-1] + comma])
     return [*lines, " " * indent + tail]
+
+
+def _takes_comma(text: str, bracket: _Token) -> bool:
+    """Whether the contents of a bracket may end with a comma of their own: not after ``*`` or ``**`` alone, and not in a subscript."""
+    return bracket.text != "[" or not (bracket.start and (text[bracket.start - 1].isalnum() or text[bracket.start - 1] in "_)]"))
 
 
 def _items(inside: str) -> list[str]:
