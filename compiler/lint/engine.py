@@ -16,12 +16,12 @@ from .diagnostics import Diagnostic
 from .evaluate import decorator_names
 from .execute import Executor
 from .heap import Args, Frame, Level, OutOfFuel
-from .maps import KINDS
+from .maps import KINDS, transform_of
 from .modules import Module, Project
 from .rule import Facts, Finding, Rule
 from .scan import Result
 from .store import Layers
-from .values import CLEAN, Batch, Cell, ClassOf, Func, Root, Static, Trail, Transformed, Value
+from .values import CLEAN, Batch, Cell, ClassOf, Func, Lib, Root, Static, Trail, Transformed, Value
 
 DECORATED = ("vmap", "per_sample_grad", "per_sample_grad_norm", "clipped_grad_sum")
 
@@ -106,6 +106,7 @@ def lint_module(module: Module, project: Project, assume_batched: bool = False) 
         sys.setrecursionlimit(limit)
     found = sorted(machine.found.values(), key=lambda d: d.key)
     own = {site: ok for (file, site), ok in machine.sites.items() if file == module.file}
+    own.update({site: False for site in unreached(machine, module) if site not in own})
     notes = [
         Diagnostic(
             "PGR902",
@@ -130,6 +131,29 @@ def site_nodes(tree: ast.AST) -> list[ast.AST]:
         elif isinstance(node, ast.ImportFrom):
             out += [node for a in node.names if a.name in SITE_NAMES]
     return out
+
+
+def unreached(machine: Machine, module: Module) -> list[ast.Call]:
+    """Map sites by the text alone: what the walk did not come to is not analysed, and is said to be so."""
+    machine.frames = [Frame(machine.module_frame(module), module)]
+    out = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call):
+            found = named(machine, module, node.func)
+            transform = transform_of(found.name) if isinstance(found, Lib) else None
+            if transform is not None and transform[1] in DECORATED and (node.args or any(k.arg in ("func", "fun") for k in node.keywords)):
+                out.append(node)
+    return out
+
+
+def named(machine: Machine, module: Module, node: ast.expr) -> Value | None:
+    """What a dotted name at the top level means."""
+    if isinstance(node, ast.Name):
+        return machine.module_name(module, node.id) if node.id in module.bindings else None
+    if isinstance(node, ast.Attribute):
+        base = named(machine, module, node.value)
+        return Lib(f"{base.name}.{node.attr}") if isinstance(base, Lib) else None
+    return None
 
 
 SITE_NAMES = frozenset({"vmap", "per_sample_grad", "per_sample_grad_norm", "clipped_grad_sum", "jacfwd", "hessian"})
