@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from ..core.types import Type
 
 
+_TANGENT = "tangent"  # of a Python number; a Jacobian has many at once, of one primal
+
+
 def _host_type(types: list[Type], params: dict[str, Any]) -> Type:
     import numpy as np
 
@@ -22,9 +25,11 @@ def _host_type(types: list[Type], params: dict[str, Any]) -> Type:
 
 
 def _host_batch(b: Batching) -> Any:
-    from ..core.builder import current
+    from ..core.builder import call, current
     from ..errors import VmapViolation
 
+    if b.params["code"] == _TANGENT:
+        return call("numpy.reshape", b.x[0], (b.size,))
     span = current().span
     text = span.text() if span else b.params["how"]
     raise VmapViolation(
@@ -52,7 +57,7 @@ def _host_jvp(d: Derivative) -> Any:
 
     if d.params["kind"] in ("i", "b"):
         return None
-    return call("pergrad.host", d.dx[0], **d.params)
+    return call("pergrad.host", d.dx[0], **{**d.params, "code": _TANGENT})
 
 
 def _host_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
