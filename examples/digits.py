@@ -110,7 +110,7 @@ def main():
 
     options.out.mkdir(parents=True, exist_ok=True)
     draw_suspects(options.out / "suspects.png", images, labels, truth, order)
-    (options.out / "loss_per_sample_grad.py").write_text("import numpy as np\n\n\n" + loss.source())
+    (options.out / "loss_per_sample_grad.py").write_text(loss.source())
     print(f"the most suspicious digits: {options.out / 'suspects.png'}")
     print(f"the source that computed the gradients: {options.out / 'loss_per_sample_grad.py'}")
 

@@ -8,7 +8,7 @@ def mlp_loss_per_sample_grad(params, x, label):
     b2 = params["b2"]
     w3 = params["w3"]
     b3 = params["b3"]
-    B = len(x)
+    batch = len(x)
     # forward
     # from logits_of()
     t = x @ w1 + b1
@@ -18,9 +18,9 @@ def mlp_loss_per_sample_grad(params, x, label):
     logits = h2 @ w3 + b3
     e = np.exp(logits)
     # backward
-    d_logits = np.zeros((B, 10), dtype=np.float32)
-    np.add.at(d_logits, (np.arange(B), label), -1.0)
-    d_logits += e / np.sum(e, axis=-1)[:, None]
+    d_logits = np.zeros((batch, 10), dtype=np.float32)
+    d_logits[np.arange(batch), label] -= 1.0
+    d_logits += e / np.sum(e, axis=-1, keepdims=True)
     # from logits_of()
     d_w3 = d_logits[:, None, :] * h2[:, :, None]
     d_b2 = np.where(u > 0.0, d_logits @ w3.T, 0.0)
@@ -32,5 +32,5 @@ def mlp_loss_per_sample_grad(params, x, label):
         "w2": d_w2,
         "b2": d_b2,
         "w3": d_w3,
-        "b3": d_logits
+        "b3": d_logits,
     }

@@ -8,7 +8,7 @@ def mlp_stable_loss_per_sample_grad(params, x, label):
     b2 = params["b2"]
     w3 = params["w3"]
     b3 = params["b3"]
-    B = len(x)
+    batch = len(x)
     # forward
     # from logits_of()
     t = x @ w1 + b1
@@ -16,17 +16,17 @@ def mlp_stable_loss_per_sample_grad(params, x, label):
     u = h1 @ w2 + b2
     h2 = np.maximum(u, 0.0)
     logits = h2 @ w3 + b3
-    v = np.max(logits, axis=-1)[:, None]
+    v = np.max(logits, axis=-1, keepdims=True)
     shifted = logits - v
     e = np.exp(shifted)
     # backward
-    d_shifted = np.zeros((B, 10), dtype=np.float32)
-    np.add.at(d_shifted, (np.arange(B), label), -1.0)
-    d_shifted += e / np.sum(e, axis=-1)[:, None]
-    v = logits == v
-    w = np.sum(v, axis=-1, keepdims=True).astype(np.float32)
-    v = np.where(v, np.sum(d_shifted, axis=-1)[:, None] / w, 0.0)
-    d_logits = d_shifted - v
+    d_shifted = np.zeros((batch, 10), dtype=np.float32)
+    d_shifted[np.arange(batch), label] -= 1.0
+    d_shifted += e / np.sum(e, axis=-1, keepdims=True)
+    mask = logits == v
+    g = np.sum(mask, axis=-1, keepdims=True).astype(np.float32)
+    g = np.where(mask, np.sum(d_shifted, axis=-1, keepdims=True) / g, 0.0)
+    d_logits = d_shifted - g
     # from logits_of()
     d_w3 = d_logits[:, None, :] * h2[:, :, None]
     d_b2 = np.where(u > 0.0, d_logits @ w3.T, 0.0)
@@ -38,5 +38,5 @@ def mlp_stable_loss_per_sample_grad(params, x, label):
         "w2": d_w2,
         "b2": d_b2,
         "w3": d_w3,
-        "b3": d_logits
+        "b3": d_logits,
     }

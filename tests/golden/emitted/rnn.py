@@ -14,12 +14,12 @@ def rnn_loss_per_sample_grad(params, xs):
     x3 = xs[:, 3]
     h3 = np.tanh(h2 @ w.T + x3 @ u.T)
     # backward
-    t = 2.0 * h3 * (1 - h3 * h3)
-    v = t @ w * (1 - h2 * h2)
-    p = v @ w * (1 - h1 * h1)
-    q = p[:, :, None] * x1[:, None, :]
-    q = t[:, :, None] * x3[:, None, :] + v[:, :, None] * x2[:, None, :] + q
-    r = p[:, :, None] * h[:, None, :]
-    t = t[:, :, None] * h2[:, None, :] + v[:, :, None] * h1[:, None, :] + r
-    v = p @ w * (1 - h * h)
-    return {"w": t + (0.0 * v)[..., None], "u": q + v[:, :, None] * x[:, None, :]}
+    g = 2.0 * h3 * (1 - h3 * h3)
+    g1 = g @ w * (1 - h2 * h2)
+    g2 = g1 @ w * (1 - h1 * h1)
+    g3 = g2[:, :, None] * x1[:, None, :]
+    g3 = g[:, :, None] * x3[:, None, :] + g1[:, :, None] * x2[:, None, :] + g3
+    g4 = g2[:, :, None] * h[:, None, :]
+    g = g[:, :, None] * h2[:, None, :] + g1[:, :, None] * h1[:, None, :] + g4
+    g1 = g2 @ w * (1 - h * h)
+    return {"w": g + (0.0 * g1)[..., None], "u": g3 + g1[:, :, None] * x[:, None, :]}
