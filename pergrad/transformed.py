@@ -112,7 +112,8 @@ class Transformed:
         """What the name says of the transforms, from the outermost in: vmap of grad is per_sample_grad."""
         out: list[str] = []
         for k in kinds:
-            out.append("per_sample" if k == "vmap" else k)
+            if not (out and out[-1] == "hessian" and k == "jacobian"):
+                out.append("per_sample" if k == "vmap" else k)
         return out
 
     # looking inside

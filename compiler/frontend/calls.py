@@ -73,7 +73,8 @@ class Calls:
         if isinstance(function, Walked):
             return self.call_walked(function, args, kwargs)
         if isinstance(function, types.MethodType):
-            return self.call_method(function, args, kwargs)
+            name = numpy_name(function)
+            return self.call_method(function, args, kwargs) if name is None else self.call_numpy(name, args, kwargs)
         special = _SPECIAL.get(id(function))
         if special is not None:
             return special(self, function, args, kwargs, node, frame)
@@ -247,6 +248,8 @@ class Calls:
         if isinstance(function, types.FunctionType) and getattr(function, "__pergrad_front__", False):
             return function(*args, **kwargs)
         name = _dotted(function)
+        if isinstance(function, types.FunctionType) and source.is_user_code(function):
+            return self.call_unseen(function, args, kwargs)
         try:
             return self.call_plain(function, self.lift_native(args), {k: self.lift_native((v,))[0] for k, v in kwargs.items()})
         except (PergradError, NeedsStatic, StopIteration):
@@ -260,6 +263,21 @@ class Calls:
                     hint="write it in NumPy, register a rule, or define it in a file",
                 ) from error
             raise
+
+    def call_unseen(self: Walker, function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A user's function whose source was not found: called with symbolic arrays; a draw in it would be made while compiling."""
+        before = np.random.get_state()
+        result = self.call_plain(function, args, kwargs)
+        after = np.random.get_state()
+        if before[2] != after[2] or not np.array_equal(before[1], after[1]):
+            np.random.set_state(before)
+            raise Unsupported(
+                f"{_dotted(function)} draws random numbers and its source was not found",
+                code="PGR702",
+                span=current().span,
+                hint="define it in a file: functions made by exec or typed at a prompt have no source to read",
+            )
+        return result
 
     def call_plain(self: Walker, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return function(*args, **kwargs)

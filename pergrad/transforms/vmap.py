@@ -53,9 +53,6 @@ class Vmap(Transformed):
 
     kind = spoken = "vmap"
 
-    def words(self, kinds: list[str]) -> list[str]:
-        return super().words(kinds)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if building() or self._options["chunk_size"] is None:
             return super().__call__(*args, **kwargs)
