@@ -179,8 +179,13 @@ class Caller(Writer):
 
     def inside(self, func: Func, frame: Frame) -> Value:
         self.frames.append(frame)
+        self.executed.add(func.node)
         try:
-            return self.body(func, frame)
+            result = self.body(func, frame)
+            for made in frame.made if not self.levels else ():
+                if made.node not in self.executed:
+                    self.run(made, self.generic(made), made.node)
+            return result
         finally:
             self.frames.pop()
 

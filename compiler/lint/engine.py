@@ -23,6 +23,7 @@ from .scan import Result
 from .store import Layers
 from .values import CLEAN, Batch, Cell, ClassOf, Func, Lib, Root, Static, Trail, Transformed, Value
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DECORATED = ("vmap", "per_sample_grad", "per_sample_grad_norm", "clipped_grad_sum")
 
 
@@ -93,6 +94,8 @@ def lint_module(module: Module, project: Project, assume_batched: bool = False) 
     if not candidates and not assume_batched:
         return Result(())
     machine = Machine(project)
+    marked = set(candidates)
+    machine.wanted = {f for f in ast.walk(module.tree) if isinstance(f, FUNCTIONS) and any(n in marked for n in ast.walk(f))}
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 20_000))
     try:

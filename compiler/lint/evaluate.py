@@ -109,7 +109,10 @@ class Evaluator(Heap):
         scope = self.parents.get(frame.id) if frame.is_class else frame.id
         defaults = tuple(self.eval(d) for d in node.args.defaults)
         kwdefaults = tuple((a.arg, self.eval(d)) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is not None)
-        return Func(node, frame.module, scope, defaults, kwdefaults, owner, sure)
+        made = Func(node, frame.module, scope, defaults, kwdefaults, owner, sure)
+        if node in self.wanted:
+            frame.made.append(made)
+        return made
 
     # Containers
 

@@ -92,12 +92,13 @@ class Args:
 class Frame:
     """One activation: the scope's key in the heap, and what leaves it early."""
 
-    __slots__ = ("breaks", "continues", "func", "globals", "id", "is_class", "module", "nonlocals", "returns", "yields")
+    __slots__ = ("breaks", "continues", "func", "globals", "id", "is_class", "made", "module", "nonlocals", "returns", "yields")
 
     def __init__(self, id: Hashable, module: Module, func: Func | None = None, is_class: bool = False) -> None:
         self.id, self.module, self.func, self.is_class = id, module, func, is_class
         self.returns: list[tuple[Value, Layers]] = []
         self.yields: list[Value] = []
+        self.made: list[Func] = []
         self.breaks: list[list[Layers]] = []
         self.continues: list[list[Layers]] = []
         self.globals: set[str] = set()
@@ -129,6 +130,9 @@ class Heap:
         self._contexts: dict[tuple[Any, ...], int] = {}
         self._resolving: set[tuple[str, str]] = set()
         self.watched: list[set[str]] = []
+        # Functions that hold map sites, and those that have been called: one that is only made is called in the end.
+        self.wanted: set[ast.AST] = set()
+        self.executed: set[ast.AST] = set()
 
     # Implemented by the classes built on this one.
     def eval(self, node: ast.expr) -> Value:
