@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.builder import Value, atom_of, call, current
-from ..core.program import Atom, Block, Const, Var, While
+from ..core.program import Atom, Block, Const, For, Var, While
 from ..core.types import Type
 from ..errors import Unsupported
 from .cells import Array, Cell, Scalar
 from .expressions import is_symbolic
 from .frames import Conflict, Frame, loads
-from .session import restore, session, snapshot
+from .session import NeedsStatic, restore, session, snapshot
 from .source import span_of
 from .staging import Side, Status, constant, zero
 
@@ -31,9 +31,90 @@ class Loops:
         self.at(node.iter, frame)
         frame.live.append(loads(node))
         try:
+            if self.may_keep(node, iterable, frame):
+                kept = yield from self.kept_for(node, iterable, frame)
+                if kept:
+                    return (yield from self.block(node.orelse, frame)) if node.orelse else None
             return (yield from self.iterations(node, self.iterate(iterable), frame))
         finally:
             frame.live.pop()
+
+    # a for of the Program
+
+    def may_keep(self: Walker, node: ast.For, iterable: Any, frame: Frame) -> bool:
+        """Whether a loop is worth an attempt to keep it: long enough, over numbers or an array's rows, and left at its end only."""
+        if frame.scope.generator or not isinstance(node.target, ast.Name) or _leaves_early(node):
+            return False
+        if isinstance(iterable, range):
+            return len(iterable) >= KEPT_LENGTH
+        return is_symbolic(iterable) and isinstance(iterable, Array) and iterable.ndim > 0 and isinstance(iterable.shape[0], int) and iterable.shape[0] >= KEPT_LENGTH
+
+    def kept_for(self: Walker, node: ast.For, iterable: Any, frame: Frame) -> Generator[Any, Any, bool]:
+        """Keep a loop whose carried values have the same types at every turn; False where Python needs each turn by itself."""
+        birth = Cell(Const(0)).birth
+        known = {id(o) for o in self.reachable(frame)}
+        builder = current()
+        span, place = span_of(node, frame.file), builder.span
+        turns = Turns(iterable)
+        after = frozenset().union(*frame.live[:-1], frame.scope.shared)
+        try:
+            trial = yield from self.side(lambda: self.turn(node, turns, frame), birth, known)
+            carried = Carried(self, frame, trial, node, skipped=node.target.id)  # type: ignore[attr-defined]
+            for _ in range(8):
+                if carried.flags or any(name in after for name in carried.unbound):
+                    return False
+                holder: dict[str, Any] = {}
+
+                def body(holder: dict[str, Any] = holder) -> Run:
+                    holder["params"] = carried.enter()
+                    status = yield from self.turn(node, turns, frame)
+                    holder["turn"] = turns.params
+                    holder["results"] = carried.leave(status)
+                    return status
+
+                side = yield from self.side(body, birth, known)
+                if turns.written():
+                    return False
+                if carried.extend(side) or holder["results"] is None:
+                    continue
+                inits, results = carried.inits(), holder["results"]
+                if any(i.type != r.type for i, r in zip(inits, results, strict=True)):
+                    if carried.widen(inits, results):
+                        continue
+                    return False
+                break
+            else:
+                return False
+        except NeedsStatic:
+            raise
+        except Exception:  # noqa: BLE001  whatever it was, the loop turn by turn says it better or does not meet it
+            builder.span = place
+            return False
+        index, *rows = holder["turn"]
+        outs = tuple(Var(i.type, n) for i, n in zip(inits, carried.names(), strict=True))
+        builder.append(
+            For(
+                outs=outs,
+                length=turns.length,
+                inits=tuple(inits),
+                xs=tuple(turns.xs()),
+                body=Block((index, *holder["params"], *rows), tuple(side.nodes), tuple(results)),
+                span=span,
+                section=builder.section,
+                helper=builder.helper,
+            )
+        )
+        carried.finish(outs)
+        self.bind(node.target.id, turns.last(), frame)  # type: ignore[attr-defined]
+        return True
+
+    def turn(self: Walker, node: ast.For, turns: Turns, frame: Frame) -> Run:
+        """One turn of a kept loop."""
+        self.bind(node.target.id, turns.enter(), frame)  # type: ignore[attr-defined]
+        status = yield from self.block(node.body, frame)
+        if status is not None and set(status) - {"continue"}:
+            raise Unsupported("leaving a kept loop", span=span_of(node, frame.file))
+        return None
 
     def iterations(self: Walker, node: ast.For, items: Any, frame: Frame) -> Run:
         """Run the body for each item; after a break that depends on a value the rest of the loop runs only where it was not taken."""
@@ -220,6 +301,58 @@ class Loops:
         return test
 
 
+KEPT_LENGTH = 8  # shorter loops are written out turn by turn
+
+
+class Turns:
+    """What a kept loop runs over: a range, or the rows of an array."""
+
+    def __init__(self, iterable: Any) -> None:
+        self.iterable = iterable
+        self.length = len(iterable) if isinstance(iterable, range) else int(iterable.shape[0])
+        self.params: list[Var] = []
+        self.row: Any = None
+
+    def enter(self) -> Any:
+        """The loop variable of one turn."""
+        index = Var(Type(np.dtype(np.int64), (), weak=True, scalar=True), "i")
+        self.params = [index]
+        if isinstance(self.iterable, range):
+            i: Any = Scalar(index)
+            step, start = self.iterable.step, self.iterable.start
+            i = i if step == 1 else i * step
+            return i if start == 0 else i + start
+        t = self.iterable.type
+        shape = t.shape[1:]
+        row = Var(Type(t.dtype, shape, scalar=not shape))
+        self.params.append(row)
+        self.row = _standing_for(row, self.iterable) if shape else Scalar(row)
+        return self.row
+
+    def written(self) -> bool:
+        """Whether the body writes into the row, which is a view of the array."""
+        return isinstance(self.row, Array) and self.row.cell.version > 0
+
+    def xs(self) -> list[Atom]:
+        return [] if isinstance(self.iterable, range) else [self.iterable.atom]
+
+    def last(self) -> Any:
+        """What the loop variable is after the loop."""
+        return self.iterable[-1]
+
+
+def _leaves_early(node: ast.For) -> bool:
+    """Whether the body may break, return or yield."""
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        n = stack.pop()
+        if isinstance(n, (ast.Break, ast.Return, ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(n, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(n))
+    return False
+
+
 _DONE: Any = object()
 
 
@@ -236,7 +369,8 @@ class Carried:
     A slot is a place that holds a number or array: (kind, holder, key); containers are taken apart.
     """
 
-    def __init__(self, walker: Walker, frame: Frame, trial: Side, node: ast.While) -> None:
+    def __init__(self, walker: Walker, frame: Frame, trial: Side, node: ast.While | ast.For, skipped: str = "") -> None:
+        self.skipped = skipped
         self.walker = walker
         self.frame = frame
         self.node = node
@@ -275,6 +409,8 @@ class Carried:
 
     def _names(self, frame: Frame, old: dict[str, Any], new: dict[str, Any]) -> None:
         for name, value in new.items():
+            if name == self.skipped and frame is self.frame:
+                continue
             if name not in old:
                 if name not in self.unbound:
                     self.unbound.append(name)

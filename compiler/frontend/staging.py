@@ -14,7 +14,7 @@ from ..core.program import Atom, Block, Const, If, Var
 from ..core.types import Type
 from ..errors import Span, Unsupported
 from .cells import Array, Cell, Scalar
-from .frames import Conflict, Frame
+from .frames import Conflict, Frame, Walked
 from .session import restore, session, snapshot
 
 if TYPE_CHECKING:
@@ -206,6 +206,11 @@ class Staging:
             s.staged += 1
             try:
                 status = yield from thunk()
+            except BaseException:
+                # an attempt that may be given up: everything is as it was before it
+                for obj, before in journal.values():
+                    restore(obj, before)
+                raise
             finally:
                 s.staged -= 1
         changed: dict[Any, tuple[Any, Any, Any]] = {}
@@ -350,7 +355,8 @@ class Staging:
             elif isinstance(x, dict):
                 seen[id(x)] = x
                 stack.extend(x.values())
-            elif hasattr(x, "frame") and isinstance(x.frame, Frame):
+            elif isinstance(x, Walked):
+                seen[id(x)] = x
                 stack.extend(x.frame.locals.values())
             elif hasattr(x, "__dict__") and type(x).__module__ not in ("builtins", "types", "numpy"):
                 seen[id(x)] = x
