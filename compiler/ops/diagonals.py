@@ -25,17 +25,23 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     first, second = axis_of(axis1, a), axis_of(axis2, a)
     if first == second:
         raise ValueError("axis1 and axis2 cannot be the same")
-    x = np.moveaxis(a, (first, second), (-2, -1))
-    n, m = x.shape[-2:]
+    n, m = a.shape[first], a.shape[second]
     if offset == 0 and n == m:
-        from .contraction import LETTERS, contract
-
-        letters = LETTERS[: a.ndim - 2]
-        return contract(f"{letters}YY->{letters}Y", x)
+        return _repeated(a, first, second, "Y")
+    x = a if (first, second) == (-2, -1) else np.moveaxis(a, (first, second), (-2, -1))
     import numpy
 
     rows = numpy.arange(_length(n, m, offset)) + max(-offset, 0)
     return x[..., rows, rows + offset]
+
+
+def _repeated(a: Any, first: int, second: int, kept: str) -> Any:
+    """The contraction that has one letter on two axes: their diagonal if it is kept, else the trace."""
+    from .contraction import LETTERS, contract
+
+    letters = list(LETTERS[: a.ndim])
+    letters[first] = letters[second] = "Y"
+    return contract(f"{''.join(letters)}->{''.join(c for c in letters if c != 'Y')}{kept}", a)
 
 
 @compose("numpy.linalg.diagonal", samples="square stacks")
@@ -47,6 +53,10 @@ def linalg_diagonal(x: Any, *, offset: int = 0) -> Any:
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
     from ..core.builder import recorded as np
 
+    if a.ndim >= 2 and a.dtype.kind == "f" and dtype is None and offset == 0:
+        first, second = axis_of(axis1, a), axis_of(axis2, a)
+        if first != second and a.shape[first] == a.shape[second]:
+            return _repeated(a, first, second, "")
     return np.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 

@@ -38,8 +38,6 @@ def text() -> str:
 
 
 def _family(entry: Op) -> str:
-    if entry.rejected and not (entry.lower or entry.infer):
-        return "refused under vmap"
     return {"": "other", "linear": "shape", "static": "known without the elements", "composed": "written in other functions"}.get(
         entry.family, entry.family
     )
@@ -70,8 +68,8 @@ def _escaped(text: str) -> str:
 
 
 def _derivative(entry: Op) -> str:
-    if entry.rejected and not (entry.lower or entry.infer):
-        return entry.hint
+    if entry.rejected:
+        return f"{entry.hint}"
     if entry.random:
         return "location and scale"
     if entry.returns == "static":

@@ -374,15 +374,11 @@ def constant_of(x: Any) -> Any:
 
 
 def static(x: Any, what: str) -> Any:
-    """An argument that must be known while compiling: a known value as NumPy's; TypeError for any other."""
+    """An argument that must be known while compiling: a known value as NumPy's. For any other the front end finds out whether the function
+    can be walked again with it known, or says why not."""
     from ..core.builder import Value
 
-    if not isinstance(x, Value):
-        return x
-    known = constant_of(x)
-    if known is None:
-        raise TypeError(f"{what} must be known while compiling, it is an array's value here")
-    return known
+    return x._concrete(what) if isinstance(x, Value) else x
 
 
 def refuse(name: str, parameter: str, hint: str = "") -> Any:

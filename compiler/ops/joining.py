@@ -130,7 +130,7 @@ def _places(obj: Any, n: int, name: str) -> Any:
     return numpy.flatnonzero(places) if places.dtype == bool else places
 
 
-@compose("numpy.insert", "arr", "values", static={"obj": "PGR404"}, samples="insert")
+@compose("numpy.insert", "arr", "values", static={"obj": "PGR401"}, samples="insert")
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """The index must be known while compiling: then it is a read of both arrays joined."""
     import numpy
@@ -167,7 +167,7 @@ def _scalar_index_fits(arr: Any, values: Any, axis: int) -> bool:
     return axis == -arr.ndim
 
 
-@compose("numpy.delete", "arr", static={"obj": "PGR404"}, samples="delete")
+@compose("numpy.delete", "arr", static={"obj": "PGR401"}, samples="delete")
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     import numpy
 

@@ -12,20 +12,31 @@ if TYPE_CHECKING:
     from ..core.types import Type
 
 
-def _prepare(
+def prepare(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
 ) -> Any:
     from ..core.builder import atom_of, call
     from ..core.types import normal_axes
 
-    for parameter, given in (("out", out), ("initial", initial)):
+    for parameter, given in (("out", out), ("initial", initial), ("where", None if where is True else where)):
         if given is not None:
-            refuse("numpy reduction", parameter)
-    if where is not None and where is not True:
-        refuse("numpy reduction", "where", "np.where(mask, x, the neutral element) before it")
+            refuse("numpy reduction", parameter, "np.where(mask, x, the neutral element) before it" if parameter == "where" else "")
     if dtype is not None:
         a = call("numpy.astype", a, dtype)
     return [a], {"axis": normal_axes(axis, atom_of(a).type.ndim), "keepdims": bool(keepdims)}
+
+
+def with_where(neutral: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """``where=`` puts the neutral element where it is false."""
+
+    def prepared(a: Any, *args: Any, where: Any = None, **options: Any) -> Any:
+        from ..core.builder import call
+
+        if where is not None and where is not True:
+            a = call("numpy.where", where, a, neutral)
+        return plain(a, *args, **options)
+
+    return prepared
 
 
 def reduced(shape: Any, axis: tuple[int, ...], keepdims: bool) -> tuple[Any, ...]:
@@ -104,7 +115,7 @@ def reduction(name: str, vjp: Any, *, kind: Callable[[Any], Any] = _same, is_lin
         operands=("a",),
         family="reduction",
         methods=(name,),
-        prepare=fields.pop("prepare", _prepare),
+        prepare=fields.pop("prepare", prepare),
         infer=_reduction_type(kind),
         vjp=vjp,
         jvp=linear_jvp if is_linear else fields.pop("jvp", None),
@@ -117,7 +128,7 @@ def reduction(name: str, vjp: Any, *, kind: Callable[[Any], Any] = _same, is_lin
     )
 
 
-reduction("sum", lambda d, i: kept(d.ct, d), kind=summed_dtype, is_linear=True)
+reduction("sum", lambda d, i: kept(d.ct, d), prepare=with_where(0, prepare), kind=summed_dtype, is_linear=True)
 reduction("mean", lambda d, i: kept(d.ct, d) / _count(d), kind=_averaged, is_linear=True)
 
 
@@ -147,7 +158,7 @@ def _extremum_jvp(d: Derivative) -> Any:
 
 
 def _prepare_extremum(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
-    return _prepare(a, axis, None, out, keepdims, initial, where)
+    return prepare(a, axis, None, out, keepdims, initial, where)
 
 
 _BARE = "a, axis=None, out=None, keepdims=False, initial=None, where=None"
@@ -161,5 +172,6 @@ for _name in ("max", "min"):
         aliases=(f"numpy.a{_name}",),
         samples="distinct with axis",
     )
-for _name in ("any", "all"):
-    reduction(_name, lambda d, i: None, kind=_boolean, prepare=_prepare_extremum, signature=_BARE, samples="booleans with axis")
+for _name, _neutral in (("any", False), ("all", True)):
+    _prepared = with_where(_neutral, _prepare_extremum)
+    reduction(_name, lambda d, i: None, kind=_boolean, prepare=_prepared, signature=_BARE, samples="booleans with axis")

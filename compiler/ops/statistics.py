@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .families import Derivative, cast, compose, expand, no_derivative, refuse
-from .reductions import kept, reduction, summed_dtype
+from .reductions import kept, prepare, reduction, summed_dtype, with_where
 
 
 def count(x: Any, axis: Any) -> Any:
@@ -64,7 +64,7 @@ def std(
     return np.sqrt(var(a, axis, dtype, None, ddof, keepdims, mean=mean, correction=correction))
 
 
-@compose("numpy.ptp", methods=("ptp",), samples="distinct with axis")
+@compose("numpy.ptp", samples="distinct with axis")
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     from ..core.builder import recorded as np
 
@@ -172,7 +172,14 @@ def _prod_jvp(d: Derivative) -> Any:
     return np.sum(d.dx[0] * _others_product(d), axis=d.params["axis"], keepdims=d.params["keepdims"])
 
 
-reduction("prod", lambda d, i: kept(d.ct, d) * _others_product(d), jvp=_prod_jvp, kind=summed_dtype, samples="arrays with axis and zeros")
+reduction(
+    "prod",
+    lambda d, i: kept(d.ct, d) * _others_product(d),
+    jvp=_prod_jvp,
+    kind=summed_dtype,
+    prepare=with_where(1, prepare),
+    samples="arrays with axis and zeros",
+)
 
 
 # without NaN

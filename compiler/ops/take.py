@@ -12,10 +12,10 @@ from .families import (
     cast,
     common_dtype,
     compose,
-    constant_of,
     expand,
     linear_jvp,
     refuse,
+    static,
     value,
 )
 from .table import op
@@ -49,38 +49,30 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     return a[(*[slice(None)] * (len(a.shape) + axis), indices)]
 
 
-@compose("numpy.compress", "condition", "a", samples="compress")
+@compose("numpy.compress", "condition", "a", static={"condition": "PGR401"}, samples="compress")
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     """The condition must be known while compiling: it decides the shape."""
     import numpy
 
     from ..core.builder import recorded as np
 
-    return np.take(a, numpy.flatnonzero(_known_mask(condition, "numpy.compress")), axis)
+    return np.take(a, numpy.flatnonzero(_known_mask(condition)), axis)
 
 
-@compose("numpy.extract", "condition", "arr", samples="extract")
+@compose("numpy.extract", "condition", "arr", static={"condition": "PGR401"}, samples="extract")
 def extract(condition: Any, arr: Any) -> Any:
     import numpy
 
     from ..core.builder import recorded as np
 
-    return np.take(np.ravel(arr), numpy.flatnonzero(_known_mask(condition, "numpy.extract")))
+    return np.take(np.ravel(arr), numpy.flatnonzero(_known_mask(condition)))
 
 
-def _known_mask(condition: Any, name: str) -> Any:
-    from ..core.builder import current
-    from ..errors import Unsupported
+def _known_mask(condition: Any) -> Any:
+    """Which elements are taken decides the shape."""
+    import numpy
 
-    mask = constant_of(condition)
-    if mask is None:
-        raise Unsupported(
-            f"data-dependent shape: {name.replace('numpy.', 'np.')} gives as many elements as the condition has true ones",
-            code="PGR402",
-            span=current().span,
-            hint="np.where(condition, x, 0.0) keeps the shape",
-        )
-    return mask
+    return numpy.asarray(static(condition, "the condition"))
 
 
 # along one axis, with places for every line
@@ -177,7 +169,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Any:
     return write(arr, values, index, arrays)
 
 
-@compose("numpy.put", "a", "ind", "v", writes=("a",), returns="none", methods=("put",), samples="put")
+@compose("numpy.put", "a", "ind", "v", writes=("a",), returns="none", samples="put")
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
     """Writes at places of the flattened array; values repeat as needed."""
     from ..core.builder import recorded as np

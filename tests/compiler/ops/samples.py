@@ -183,6 +183,8 @@ def _arrays_with_axis(entry: Op) -> list[Sample]:
     out = _axes(entry, reals)
     if entry.short not in ("flip", "ptp", "sort", "argsort"):
         out.append(call(X(integers(3, 4)), axis=0))
+    if entry.short == "sum":
+        out.append(call(X(reals(3, 4)), axis=1, where=X(booleans(3, 4))))
     return out
 
 
@@ -193,7 +195,7 @@ def _with_zeros(entry: Op) -> list[Sample]:
 
 @samples("booleans with axis")
 def _booleans_with_axis(entry: Op) -> list[Sample]:
-    return [*_axes(entry, booleans), call(X(with_zeros(3, 4)), axis=1)]
+    return [*_axes(entry, booleans), call(X(with_zeros(3, 4)), axis=1), call(X(booleans(3, 4)), where=booleans(3, 4, seed=1))]
 
 
 @samples("integers with axis")
@@ -1066,3 +1068,10 @@ def _static(entry: Op) -> list[Sample]:
         case "isscalar":
             return [call(x), call(2.0)]
     return [call(x)]
+
+
+@samples("known places")
+def _known_places(entry: Op) -> list[Sample]:
+    """Of known arrays; of any other they are refused."""
+    a, b = np.array([0, 3, 0, 1, 3]), np.array([1, 3, 5])
+    return [call(a, b)] if len(entry.operands) == 2 else [call(a)]

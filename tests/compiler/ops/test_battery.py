@@ -182,3 +182,13 @@ def test_the_gradient_of_a_norm_at_zero_is_zero():
     for function in (recorded.linalg.norm, lambda x: recorded.linalg.norm(x, 3), lambda x: recorded.sum(abs(x))):
         program = battery.record(lambda x, f=function: [f(x)], [type_of(zero)])
         np.testing.assert_array_equal(interpret(grad(program, [True]), zero)[0], zero)
+
+
+@pytest.mark.parametrize("name", [n for n, e in ENTRIES.items() if e.rejected])
+def test_a_shape_that_depends_on_values_is_refused(name):
+    entry = ENTRIES[name]
+    with Builder().active():
+        values = [Value(Var(type_of(np.arange(4)))) for _ in entry.operands]
+        with pytest.raises(NotImplementedError, match="data-dependent") as caught:
+            call(name, *values)
+    assert caught.value.code == entry.rejected
