@@ -116,7 +116,7 @@ def min_scalar_type(a: Any) -> Any:
     return a.dtype if isinstance(a, Value) and a.ndim else numpy.min_scalar_type(a)
 
 
-def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     import numpy
 
     from ..core.builder import Value

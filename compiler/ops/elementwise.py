@@ -194,7 +194,7 @@ def clip(
         return np.maximum(a, low)
     if constant_of(low) is None or constant_of(high) is None:
         return np.minimum(np.maximum(a, low), high)
-    return current().apply(find("numpy.clip"), [a, low, high], {})
+    return current().apply(find("numpy.clip"), [a, low, high], {})  # type: ignore[arg-type]
 
 
 def _clip_type(types: Any, params: Any) -> Any:

@@ -45,7 +45,7 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
                 else np.asarray(value, dtype=None if value else np.intp)
             )
         if isinstance(value, (np.bool_, bool)) or (isinstance(value, np.ndarray) and value.dtype == bool):
-            known.extend(np.nonzero(value) if np.ndim(value) else [np.zeros(int(value), np.intp)])
+            known.extend(np.asarray(value).nonzero() if np.ndim(value) else [np.zeros(int(value), np.intp)])
             if not np.ndim(value):
                 known.insert(len(known) - 1, None)
         elif isinstance(value, Value) and value.dtype == bool:

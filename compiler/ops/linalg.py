@@ -387,7 +387,7 @@ def _qr_type(types: list[Type], params: Any) -> tuple[Type, Type]:
     from ..core.types import Type
 
     *stack, m, n = types[0].shape
-    k = min(m, n)
+    k: Any = min(m, n)  # type: ignore[type-var]
     dtype = _float(types[0].dtype)
     return Type(dtype, (*stack, m, k)), Type(dtype, (*stack, k, n))
 
@@ -453,7 +453,8 @@ def _svd_type(types: list[Type], params: Any) -> tuple[Type, ...]:
     from ..core.types import Type
 
     *stack, m, n = types[0].shape
-    k, dtype = min(m, n), _float(types[0].dtype)
+    k: Any = min(m, n)  # type: ignore[type-var]
+    dtype = _float(types[0].dtype)
     return Type(dtype, (*stack, m, k)), Type(dtype, (*stack, k)), Type(dtype, (*stack, k, n))
 
 

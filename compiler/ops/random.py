@@ -75,11 +75,11 @@ def draw(method: str, generator: Any, args: tuple[Any, ...] = (), kwargs: dict[s
         return own(generator, *args, **kwargs)
     names = {**_FLOATS, **_INTEGERS, **_VECTORS}.get(method)
     if names is None:
-        refuse("numpy.random", method, "draw with a method that has a rule, or outside and pass the numbers")
+        return refuse("numpy.random", method, "draw with a method that has a rule, or outside and pass the numbers")
     bound = _bind(method, names.split(), args, kwargs)
     if kwargs.get("out") is not None:
         refuse(f"numpy.random.{method}", "out")
-    options = {k: kwargs[k] for k in ("dtype", "check_valid", "tol", "method") if k in kwargs}
+    options: dict[str, Any] = {k: kwargs[k] for k in ("dtype", "check_valid", "tol", "method") if k in kwargs}
     size = bound.pop("size", None)
     parameters = [value(p) for p in bound.values()]
     if any(constant_of(p) is None for p in parameters):

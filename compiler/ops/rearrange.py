@@ -207,7 +207,7 @@ _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
 @compose("numpy.pad", "array", static={"pad_width": "PGR404"}, samples="pad")
-def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     """Constant padding is linear; the other modes read at places that NumPy itself computes while compiling."""
     import numpy
 

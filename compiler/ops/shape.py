@@ -40,10 +40,14 @@ def resolve_shape(shape: Any, size: Any) -> Shape:
     return tuple(dims)
 
 
-def _prepare_reshape(a: Any, *shape: Any, order: str = "C", newshape: Any = None, copy: Any = None) -> Any:
-    if len(shape) == 2 and isinstance(shape[1], str):
-        shape, order = shape[:1], shape[1]
-    wanted = shape[0] if len(shape) == 1 else shape or newshape
+def _prepare_reshape(a: Any, *given: Any, shape: Any = None, order: str = "C", newshape: Any = None, copy: Any = None) -> Any:
+    sizes = list(given)
+    if len(sizes) == 2 and isinstance(sizes[1], str):
+        order = sizes.pop()
+    named = newshape if shape is None else shape
+    wanted = sizes[0] if len(sizes) == 1 else sizes or named
+    if wanted is None:
+        raise TypeError("reshape() takes the new shape")
     t = _type(a)
     if order not in ("C", "A"):
         refuse("numpy.reshape", f"order={order!r}, order", "transpose before and after: np.reshape(x.T, shape[::-1]).T")
@@ -395,7 +399,7 @@ def _concatenate_type(types: list[Type], params: dict[str, Any]) -> Type:
     shape = list(first)
     total = 0
     for t in types:
-        total = total + t.shape[axis]  # type: ignore[operator]
+        total = total + t.shape[axis]
     shape[axis] = total
     return Type(_joined_dtype(types), tuple(shape))
 

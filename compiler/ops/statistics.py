@@ -90,9 +90,9 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         weights = expand(weights, [k for k in range(a.ndim) if k not in axes])
     dtype = _averaged_dtype(a, weights)
     weights = np.astype(weights, dtype) if weights.dtype != dtype else weights
-    axes = normal_axes(axis, a.ndim)
-    total = np.sum(weights if weights.shape == a.shape else np.broadcast_to(weights, a.shape), axis=axes, keepdims=keepdims)
-    y = np.sum(a * weights, axis=axes, keepdims=keepdims) / total
+    reduced = normal_axes(axis, a.ndim)
+    total = np.sum(weights if weights.shape == a.shape else np.broadcast_to(weights, a.shape), axis=reduced, keepdims=keepdims)
+    y = np.sum(a * weights, axis=reduced, keepdims=keepdims) / total
     return (y, total) if returned else y
 
 

@@ -42,6 +42,8 @@ def _convolve_type(types: list[Type], params: dict[str, Any]) -> Type:
 
     from ..core.types import Type
 
+    n: Any
+    m: Any
     n, m = types[0].shape[0], types[1].shape[0]
     size = n + m - 1 if params["mode"] == "full" else max(n, m) - min(n, m) + 1
     return Type(np.result_type(types[0].dtype, types[1].dtype), (size,))
@@ -60,7 +62,8 @@ def _convolve_vjp(d: Derivative, i: int) -> Any:
 
 
 def _convolve_jvp(d: Derivative) -> Any:
-    terms = [_convolved(*(d.dx[k] if k == i else x for k, x in enumerate(d.x)), d.params["mode"]) for i in (0, 1) if d.dx[i] is not None]
+    (a, v), (da, dv), mode = d.x, d.dx, d.params["mode"]
+    terms = [_convolved(p, q, mode) for p, q in ((da, v), (a, dv)) if p is not None and q is not None]
     return terms[0] if len(terms) == 1 else terms[0] + terms[1]
 
 
@@ -69,6 +72,8 @@ def _convolve_batch(b: Batching) -> Any:
     from ..core.builder import recorded as np
     from .contraction import contract
 
+    n: Any
+    m: Any
     n, m = b.types[0].shape[0], b.types[1].shape[0]
     a, v = b.x
     if b.params["mode"] == "full":
