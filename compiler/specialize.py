@@ -22,7 +22,7 @@ from .core.builder import Builder, Value, atom_of
 from .core.program import Atom, Const, Program, Var, free_vars
 from .core.trees import Node, Tree, as_tuples, flatten, path_text
 from .core.types import Size, Type, known, type_of
-from .errors import OptionError
+from .errors import OptionError, Refused
 from .frontend.cells import Array, Cell, Owner, Scalar, wrap
 from .frontend.generators import KINDS
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
@@ -35,7 +35,8 @@ _STATIC_SIZE = 64  # arrays up to this size may become part of the key when Pyth
 
 @dataclass(eq=False)
 class Specialisation:
-    """One compiled signature. ``extra`` is what the transform wants to keep beside the function."""
+    """One compiled signature. ``extra`` is what the transform wants to keep beside the function; ``ordered`` are the arguments whose memory
+    must be in C order: index, mapped axis, name."""
 
     function: Callable[..., Any]
     source: str
@@ -45,6 +46,21 @@ class Specialisation:
     stages: list[tuple[str, Program]]
     signature: Signature
     extra: dict[str, Any] = field(default_factory=dict)
+    ordered: Sequence[tuple[int, int | None, str]] = ()
+
+    def check_order(self, leaves: Sequence[Any]) -> None:
+        """Refuse arrays that NumPy would copy where the compiled function writes through a reshape."""
+        for k, axis, name in self.ordered:
+            x = leaves[k]
+            if not isinstance(x, np.ndarray):
+                continue
+            sample = x if axis is None else np.moveaxis(x, axis, 0)[0] if x.shape[axis] else x[:0]
+            if not sample.flags.c_contiguous:
+                raise Refused(
+                    f"argument `{name}` is reshaped and written to: as its memory is not in C order, NumPy's reshape would be a copy",
+                    code="PGR701",
+                    hint=f"np.ascontiguousarray({name})",
+                )
 
     def captured(self) -> dict[str, Any] | None:
         """The captured arrays as they are now, or None when something captured changed its kind."""
@@ -110,6 +126,8 @@ class Specialisations:
             captured = variant.captured()
             if captured is not None:
                 self._hits += 1
+                if variant.ordered:
+                    variant.check_order(leaves)
                 return variant, captured
         self._misses += 1
         return self._compile(full, key, args, kwargs)
@@ -154,6 +172,8 @@ class Specialisations:
         with self._lock:
             self._variants.setdefault(key, []).insert(0, new)
             self._latest = new
+        if new.ordered:
+            new.check_order(flatten((args, kwargs))[0])
         return new, captured
 
     @property
@@ -292,7 +312,9 @@ class Compilation:
         if not self.tree.node.readable_throughout:
             function = reading_tuples(function)
         captures = [(n, path, v.type) for n, (path, v) in zip(hidden_names, s.captures, strict=True)]
-        return Specialisation(function, source, program, captures, s.guards, stages, signature, context.extra)
+        axes = self.owner.axes(self.args, self.kwargs) if s.ordered else ()
+        ordered = [(k, axes[k] if k < len(axes) else None, n) for k, n in enumerate(self.names) if n in s.ordered]
+        return Specialisation(function, source, program, captures, s.guards, stages, signature, context.extra, ordered)
 
     def parameters(self, s: Session, builder: Builder) -> tuple[list[Var], list[Any]]:
         """The Program's parameters, and what stands for each leaf inside."""

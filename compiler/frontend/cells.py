@@ -18,11 +18,14 @@ from ..ops.table import Op
 
 @dataclass
 class Owner:
-    """Whose memory a cell is: "local", "argument" or "captured"; the name it came under; whether a vmap maps it (None: no vmap)."""
+    """Whose memory a cell is: "local", "argument" or "captured"; the name it came under; whether a vmap maps it (None: no vmap).
+    ``reshaped`` and ``written``: an argument that is both must be in C order, or NumPy would write into a copy."""
 
     kind: str = "local"
     name: str = ""
     mapped: bool | None = None
+    reshaped: bool = False
+    written: bool = False
 
 
 class Memory:
@@ -92,8 +95,11 @@ class Array(Value):
 
     def viewed(self, entry: Op, params: dict[str, Any]) -> Any:
         """The view that a view op gives of this array; None where NumPy would copy."""
-        if entry.short == "reshape" and not reshapes_in_place(self, params["shape"]):
-            return None
+        if entry.short == "reshape":
+            if self.cell.owner.kind == "argument":
+                note_order(self.cell.owner, reshaped=True)
+            if not reshapes_in_place(self, params["shape"]):
+                return None
         return view_of(entry, self, params)
 
     def write(self, value: Value) -> None:
@@ -211,6 +217,16 @@ def wrap(atom: Atom) -> Any:
     if t.scalar:
         return atom.value if isinstance(atom, Const) else Scalar(atom)
     return Array(Cell(atom, current()))
+
+
+def note_order(owner: Owner, *, reshaped: bool = False, written: bool = False) -> None:
+    """Note what is done to an argument's memory: reshaping and writing it together need its order."""
+    owner.reshaped |= reshaped
+    owner.written |= written
+    if owner.reshaped and owner.written:
+        from .session import session
+
+        session().ordered.add(owner.name)
 
 
 def view_of(entry: Op, x: Array, params: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from ..core.builder import Builder, Value, atom_of, current
 from ..core.program import Atom, Const, Var, blocks_of, node_vars
 from ..errors import PergradError, Refused, Step, Unsupported, VmapViolation
-from .cells import Array, Cell, Memory, Owner
+from .cells import Array, Cell, Memory, Owner, note_order
 from .generators import KINDS, TYPE, Generator
 
 _local = threading.local()
@@ -110,6 +110,7 @@ class Session:
     stages: list[tuple[str, Any]] = field(default_factory=list)
     outer: dict[Var, Atom] = field(default_factory=dict)
     staged: int = 0
+    ordered: set[str] = field(default_factory=set)  # arguments whose memory must be in C order
 
     # captures
 
@@ -209,6 +210,8 @@ class Session:
     def write(self, cell: Cell, new: Atom) -> None:
         """Put a new value into a cell, if the policy allows it."""
         self.check_write(cell, new)
+        if cell.owner.kind == "argument":
+            note_order(cell.owner, written=True)
         self.touch(cell)
         cell.atom = new
         cell.version += 1
