@@ -282,7 +282,7 @@ def _register(leaves: Sequence[Any]) -> bool:
     for cls in new:
         entry = _registered_elsewhere(cls)
         with _lock:
-            if optree.register_pytree_node.get(cls, namespace=_NAMESPACE) is not None:  # type: ignore[attr-defined]
+            if optree.register_pytree_node.get(cls, namespace=_NAMESPACE) is not None:
                 continue
             if entry is None:
                 _register_dataclass(cls)

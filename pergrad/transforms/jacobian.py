@@ -185,7 +185,7 @@ def basis(t: Type) -> Any:
 
     if len(t.shape) == 1:
         return call("numpy.eye", t.size, dtype=t.dtype)
-    return current().wrap(Const(np.eye(int(t.size), dtype=t.dtype).reshape((*t.shape, *t.shape))))  # type: ignore[arg-type, misc]
+    return current().wrap(Const(np.eye(int(t.size), dtype=t.dtype).reshape((*t.shape, *t.shape))))  # type: ignore[arg-type]
 
 
 def along(program: Program, mapped: list[bool], t: Type, randomness: str) -> tuple[Program, list[bool]]:
