@@ -215,7 +215,7 @@ def _arrange(value: Any, node: Node, out: list[Any]) -> bool:
         out.append(value)
         return not is_container(value)
     parts = parts_of(value, node) if type(value) is node.type else None
-    return parts is not None and all([_arrange(p, c, out) for p, c in zip(parts, node.children)])
+    return parts is not None and all(_arrange(p, c, out) for p, c in zip(parts, node.children))
 
 
 def as_tuples(value: Any) -> Any:
