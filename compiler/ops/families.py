@@ -343,7 +343,12 @@ def value(x: Any) -> Any:
     """A number, an array or a nested list as a recorded value."""
     from ..core.builder import Value, atom_of, current
 
-    return x if isinstance(x, Value) else current().wrap(atom_of(x))
+    if isinstance(x, Value):
+        return x
+    atom = atom_of(x)
+    wrapped = current().wrap(atom)
+    # the front end leaves known numbers Python's: here they must answer for a shape
+    return wrapped if isinstance(wrapped, Value) else Value(atom)
 
 
 def common_dtype(*values: Any) -> Any:
@@ -361,7 +366,7 @@ def cast(x: Any, dtype: Any) -> Any:
     from ..core.builder import recorded as np
 
     x = value(x)
-    return x if x.dtype == dtype and not x.type.weak else np.astype(x, dtype)
+    return x if x.dtype == dtype and not x.type.weak else value(np.astype(x, dtype))
 
 
 def constant_of(x: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Derivative, compose, expand, refuse, same_batch, static
+from .families import Derivative, compose, expand, refuse, same_batch, static, value
 from .linalg import svdvals
 from .reductions import axis_text, kept, reduced
 from .table import amend, find
@@ -69,7 +69,7 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     total = np.sum(np.abs(x) ** p, **options)
     # at 0 the root has no slope, the norm's is taken as 0
     y = np.where(total == 0, 0.0, np.where(total == 0, 1.0, total) ** (1.0 / p))
-    return y[()] if total.type.scalar else y
+    return y[()] if value(total).type.scalar else y
 
 
 def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

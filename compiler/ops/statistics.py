@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .families import Derivative, cast, compose, expand, no_derivative, refuse
+from .families import Derivative, cast, compose, expand, no_derivative, refuse, value
 from .reductions import kept, prepare, reduction, summed_dtype, with_where
 
 
@@ -266,7 +266,7 @@ def _nan_extremum(name: str, fill: float) -> Any:
 
 def _like(x: Any, y: Any) -> Any:
     """y as a NumPy scalar where x is one: np.where makes 0-d arrays."""
-    return y[()] if x.type.scalar and not y.type.scalar else y
+    return y[()] if value(x).type.scalar and not value(y).type.scalar else y
 
 
 for _name, _fill in (("max", -float("inf")), ("min", float("inf"))):
