@@ -321,9 +321,9 @@ class Expressions:
 
     def filtered(self: Walker, test: ast.expr, frame: Frame) -> bool:
         value = self.eval(test, frame)
-        if is_symbolic(value):
-            self.truth(value, "a comprehension's filter", "PGR105", test, frame)
-            self.at(test, frame)
+        if is_symbolic(value) and session().depends_on_mapped(value.atom):
+            self.refuse_batched(value, "PGR105", "a comprehension's filter", test, frame)
+        self.at(test, frame)
         return bool(value)
 
     def iterate(self: Walker, x: Any) -> Iterator[Any]:

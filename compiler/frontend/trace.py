@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..core.builder import Builder, Value, atom_of, current
-from ..core.program import Atom, Program, Var
+from ..core.program import Apply, Atom, Block, Program, Var, walk
 from ..core.trees import Tree, flatten
 from ..core.types import Type
-from ..errors import Span
+from ..errors import Span, VmapViolation, several
 from .cells import Array, Cell, Owner, Scalar, wrap
 from .frames import Missing
 from .generators import KINDS
@@ -103,6 +103,9 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
             raised = output is None and walker.raised
         except Raised:
             raised = True
+        except VmapViolation as error:
+            # all violations of a function are told at once
+            raise several([*recorded_violations(builder), error]) from None
         if raised:
             output = 0.0  # every path raises: nobody will see it, and any transform can take it
         span = builder.span
@@ -130,6 +133,21 @@ def identifier(name: str) -> str | None:
     """The last word of an access: ``params['W1']`` is W1, ``p.w`` is w, ``layers[0]`` has none of its own."""
     last = name.rpartition(".")[2] if name.rpartition(".")[2].isidentifier() else name.rpartition("[")[2].strip("]'\"")
     return last if last.isidentifier() else None
+
+
+def recorded_violations(builder: Builder) -> list[VmapViolation]:
+    """What batching would refuse in what was recorded so far."""
+    from ..ops.host import host_violation, truth_violation
+
+    rules = {"pergrad.host": host_violation, "pergrad.truth": truth_violation}
+    found: dict[Any, VmapViolation] = {}
+    for body in builder._bodies:
+        for node in walk(Block((), tuple(body), ())):
+            if isinstance(node, Apply) and node.op in rules and session().depends_on_mapped(node.args[0]):
+                error = rules[node.op](dict(node.params), node.span)
+                error.trail = tuple(session().trail(node.args[0]))
+                found.setdefault((error.code, node.span), error)
+    return list(found.values())
 
 
 def _standing(var: Var, leaf: Argument, builder: Builder) -> Any:

@@ -25,16 +25,19 @@ def _host_type(types: list[Type], params: dict[str, Any]) -> Type:
 
 
 def _host_batch(b: Batching) -> Any:
-    from ..core.builder import call, current
+    from ..core.builder import current
+
+    raise host_violation(b.params, current().span)
+
+
+def host_violation(params: dict[str, Any], span: Any) -> Exception:
+    """A mapped value taken out of the array world."""
     from ..errors import VmapViolation
 
-    if b.params["code"] == _TANGENT:
-        return call("numpy.reshape", b.x[0], (b.size,))
-    span = current().span
-    text = span.text() if span else b.params["how"]
-    raise VmapViolation(
-        f"data-dependent: {b.params['how']} takes one Python number for the whole batch of `{text}`",
-        code=b.params["code"] or "PGR202",
+    text = span.text() if span else params["how"]
+    return VmapViolation(
+        f"data-dependent: {params['how']} takes one Python number for the whole batch of `{text}`",
+        code=params["code"] or "PGR202",
         span=span,
         hint="leave it an array: x instead of float(x) or x.item(), np.exp instead of math.exp",
     )
@@ -99,19 +102,21 @@ def _truth_type(types: list[Type], params: dict[str, Any]) -> Type:
 
 def _truth_batch(b: Batching) -> Any:
     from ..core.builder import current
+
+    raise truth_violation(b.params, current().span)
+
+
+def truth_violation(params: dict[str, Any], span: Any) -> Exception:
+    """A mapped value that would decide what Python does."""
     from ..errors import VmapViolation
 
-    span = current().span
     text = span.text() if span else "a value"
-    word = b.params["word"]
+    word = params["word"]
     hint = _HINTS.get(word, "np.where, np.maximum, np.minimum or np.any")
     if word == "if":
         hint = f"np.where({text}, a, b)      or vmap(..., control_flow='mask')"
-    raise VmapViolation(
-        f"data-dependent control flow: {word} is decided by `{text}`, which differs between samples",
-        code=b.params["code"],
-        span=span,
-        hint=hint,
+    return VmapViolation(
+        f"data-dependent control flow: {word} is decided by `{text}`, which differs between samples", code=params["code"], span=span, hint=hint
     )
 
 
