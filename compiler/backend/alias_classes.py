@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.program import Var
-from .tree import Bind, Move, Operand, Statement, Write, each, kept, shared
+from .tree import Operand, Statement, Write, assigned, each, kept, shared
 
 
 class AliasClasses:
@@ -22,9 +22,9 @@ class AliasClasses:
                 out.union(s.targets[0], s.base)
             elif (place := kept(s)) is not None:
                 out.union_shared(s.targets[0], s.operands[place])
-            elif isinstance(s, (Bind, Move)):
-                for i, t in enumerate(s.targets):
-                    out.union_shared(t, s.operands[i if isinstance(s, Move) else 0])
+            else:
+                for t, x in assigned(s):
+                    out.union_shared(t, x)
         return out
 
     def find(self, v: Var) -> Var:

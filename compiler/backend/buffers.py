@@ -14,7 +14,6 @@ from ..core.program import Var
 from .alias_classes import AliasClasses
 from .liveness import Lifetimes, lifetimes
 from .tree import (
-    Act,
     Append,
     Bind,
     Loop,
@@ -26,6 +25,7 @@ from .tree import (
     Store,
     Tree,
     Write,
+    assigned,
     each,
     is_readonly,
     kept,
@@ -111,8 +111,9 @@ class _Plan:
                 case Append() | Store():
                     if (place := kept(s)) is not None:
                         self.join(s.targets[0], s.operands[place])
-                case Act(kind="write_back"):
-                    pass
+                case Loop(over=True):
+                    for t, x in assigned(s):
+                        self.join(t, x)
                 case Return():
                     self.give_back(s)
             if isinstance(s, (Loop, Repeat)) and self.in_place:
@@ -208,14 +209,12 @@ def readonly_views(block: list[Statement]) -> set[Var]:
     readers: dict[Var, list[Var]] = {}
     found: list[Var] = []
     for s in each(block):
-        if isinstance(s, (Bind, Move)):
-            for i, t in enumerate(s.targets):
-                value = s.operands[i if isinstance(s, Move) else 0]
-                if is_readonly(value):
-                    found.append(t)
-                for v in shared(value):
-                    if isinstance(v, Var):
-                        readers.setdefault(v, []).append(t)
+        for t, value in assigned(s):
+            if is_readonly(value):
+                found.append(t)
+            for v in shared(value):
+                if isinstance(v, Var):
+                    readers.setdefault(v, []).append(t)
     out: set[Var] = set()
     while found:
         v = found.pop()

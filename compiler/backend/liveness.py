@@ -143,8 +143,8 @@ class _Walk:
         head = 2 * start + 2
         for v in after:
             inside.setdefault(v, head)
-        index = s.targets[0]
-        self.segment(index, head - 1, inside.pop(index, head))
+        for t in s.targets:
+            self.segment(t, head - 1, inside.pop(t, head))
         self.close(inside, head)
         live.clear()
         live.update(dict.fromkeys(inside, head))
@@ -165,9 +165,11 @@ class _Walk:
 
 
 def exposed(s: Loop | Repeat) -> list[Var]:
-    """What the body of a loop reads from outside it."""
+    """What a loop reads from outside it at each iteration."""
     defined: set[Var] = set(s.targets)
     read: dict[Var, None] = {}
+    if isinstance(s, Loop) and s.over:
+        read.update(dict.fromkeys(v for x in s.operands for v in variables(x)))
     for block in s.blocks():
         for inner in each(block):
             if not isinstance(inner, (Store, Append)):

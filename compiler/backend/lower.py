@@ -18,7 +18,26 @@ from ..core.types import Dim, Size, Type, ragged
 from ..ops import table
 from .alias import is_cheap, sharing
 from .literals import dtype_keyword, literal
-from .tree import Act, Append, Bind, Branch, Loop, Move, Operand, Repeat, Return, Statement, Store, Test, Tree, Under, Write, template
+from .tree import (
+    Act,
+    Append,
+    Bind,
+    Branch,
+    Loop,
+    Move,
+    Operand,
+    Repeat,
+    Return,
+    Statement,
+    Store,
+    Test,
+    Tree,
+    Under,
+    Write,
+    each,
+    template,
+    variables,
+)
 
 Stacks = dict[Atom, list[Callable[[], Statement]]]
 
@@ -263,7 +282,20 @@ class Lowering:
         self._block(node.body, body, stores)
         if carries:
             body.append(Move(targets=list(carries), operands=[self._value(r) for r in node.body.results[: node.carried]]))
-        out.append(Loop(targets=[index], operands=[length], body=body, carried=list(carries), reverse=node.reverse))
+        loop = Loop(targets=[index], operands=[length], body=body, carried=list(carries), reverse=node.reverse)
+        uses = sum(v is index for s in each(body) for x in s.operands for v in variables(x))
+        if slices and uses == len(slices) and (len(slices) == 1 or not node.reverse):
+            del body[: len(slices)]
+            loop.targets, loop.operands, loop.over = list(slices), [self._operand(x) for x in node.xs], True
+            self._name_elements(node.xs, slices)
+        out.append(loop)
+
+    def _name_elements(self, xs: Sequence[Atom], slices: Sequence[Var]) -> None:
+        """One of ``xs`` is an ``x``."""
+        for x, element in zip(xs, slices, strict=True):
+            name = (isinstance(x, Var) and x.name) or ""
+            if element.name is None and name:
+                self.names[element] = name[:-1] if name.endswith("s") and len(name) > 1 else f"{name}_row"
 
     def _store(self, stack: Var, index: Var, value: Atom) -> Statement:
         item = self._operand(value)

@@ -134,7 +134,7 @@ class _Naming:
     def collect(self, block: list[Statement], depth: int) -> None:
         """Hints for what has no name: the index of a loop, the result of a well-known function."""
         for s in block:
-            if isinstance(s, Loop):
+            if isinstance(s, Loop) and not s.over:
                 self.index_depth[self.find(s.targets[0])] = depth
             elif isinstance(s, Bind) and len(s.targets) == 1:
                 value = s.operands[0]

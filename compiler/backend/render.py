@@ -176,10 +176,15 @@ class Rendering:
         return [ast.If(test, then, orelse)]
 
     def loop(self, s: Loop) -> ast.stmt:
-        steps: ast.expr = ast.Call(ast.Name("range", _LOAD), [self.expr(s.operands[0])], [])
+        targets = [self.target(t) for t in s.targets]
+        steps = [self.expr(x) for x in s.operands]
+        target: ast.expr = targets[0] if len(targets) == 1 else ast.Tuple(targets, _STORE)
+        source = steps[0] if s.over else ast.Call(ast.Name("range", _LOAD), steps, [])
+        if len(targets) > 1:
+            source = ast.Call(ast.Name("zip", _LOAD), steps, [])
         if s.reverse:
-            steps = ast.Call(ast.Name("reversed", _LOAD), [steps], [])
-        return ast.For(self.target(s.targets[0]), steps, self.block(s.body) or [ast.Pass()], [])
+            source = ast.Call(ast.Name("reversed", _LOAD), [source], [])
+        return ast.For(target, source, self.block(s.body) or [ast.Pass()], [])
 
     def repeat(self, s: Repeat) -> ast.stmt:
         *head, test = s.head

@@ -175,11 +175,13 @@ class Branch(Statement):
 
 @dataclass(eq=False, kw_only=True)
 class Loop(Statement):
-    """``for targets[0] in range(operands[0])``; ``carried`` are assigned before and at the end of the body."""
+    """``for targets[0] in range(operands[0])``, or with ``over`` the elements of the operands themselves; ``carried`` are assigned
+    before and at the end of the body."""
 
     body: list[Statement]
     carried: list[Var]
     reverse: bool = False
+    over: bool = False
 
     def blocks(self) -> tuple[list[Statement], ...]:
         return (self.body,)
@@ -229,6 +231,15 @@ def kept(s: Statement) -> int | None:
     if isinstance(s, Append):
         return 1
     return 2 if isinstance(s, Store) and s.holds else None
+
+
+def assigned(s: Statement) -> list[tuple[Var, Operand]]:
+    """The variables to which a statement gives a value or a part of it, with that value."""
+    if isinstance(s, Bind):
+        return [(t, s.operands[0]) for t in s.targets]
+    if isinstance(s, Move) or (isinstance(s, Loop) and s.over):
+        return list(zip(s.targets, s.operands, strict=True))
+    return []
 
 
 def each(block: list[Statement]) -> Iterator[Statement]:

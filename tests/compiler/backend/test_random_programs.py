@@ -10,8 +10,8 @@ import pytest
 from pergrad.compiler.backend.compile import compile_program
 from pergrad.compiler.backend.signature import Signature
 from pergrad.compiler.ops.indexing import Slot
-from tests.compiler.interpret import interpret
 from tests.compiler.backend.writing import add_at, array, branch, loop, named, np_, program, repeat, scalar, write
+from tests.compiler.interpret import interpret
 
 N = 4
 NAMES = [None, None, "x", "y", "h", "d_x", "d_h"]
@@ -109,7 +109,9 @@ class Maker:
             self.extend(own, depth, self.random.randint(1, 3))
             return [count + 1.0, *(self.random.choice(own[-4:]) for _ in range(len(inits) + 1))]
 
-        outs = repeat([np.float64(0.0), *inits], ["n", *(self.random.choice(NAMES) for _ in inits)], cond, body, counted=self.random.random() < 0.5)
+        outs = repeat(
+            [np.float64(0.0), *inits], ["n", *(self.random.choice(NAMES) for _ in inits)], cond, body, counted=self.random.random() < 0.5
+        )
         return [*outs[1 : 1 + len(inits)], np_.sum(outs[1 + len(inits)], axis=0)]
 
 

@@ -52,14 +52,16 @@ def loop(length, inits, names, body, *, xs=(), xnames=(), ynames=(), index="i", 
     inits, xs = [atom_of(x) for x in inits], [atom_of(x) for x in xs]
     i = Var(INT, index)
     carries = [Var(strong(a.type), n) for a, n in zip(inits, names, strict=True)]
-    slices = [Var(Type(x.type.dtype, x.type.shape[1:], scalar=x.type.ndim == 1), n) for x, n in zip(xs, xnames or [None] * len(xs), strict=True)]
+    slices = [
+        Var(Type(x.type.dtype, x.type.shape[1:], scalar=x.type.ndim == 1), n) for x, n in zip(xs, xnames or [None] * len(xs), strict=True)
+    ]
     with b.block() as nodes:
         results = tuple(map(atom_of, body(Value(i), *map(Value, carries), *map(Value, slices))))
     size = length if isinstance(length, int) else atom_of(length) if isinstance(length, (Value, Var, Const)) else length
     ys = results[len(carries) :]
-    rows = size if not hasattr(size, "type") else 0
+    stacked = size if not hasattr(size, "type") else 0
     outs = [Var(c.type, c.name) for c in carries]
-    outs += [Var(Type(y.type.dtype, (rows, *y.type.shape)), n) for y, n in zip(ys, ynames or [None] * len(ys), strict=True)]
+    outs += [Var(Type(y.type.dtype, (stacked, *y.type.shape)), n) for y, n in zip(ys, ynames or [None] * len(ys), strict=True)]
     block = Block((i, *carries, *slices), tuple(nodes), results)
     b.append(For(outs=tuple(outs), length=size, inits=tuple(inits), xs=tuple(xs), body=block, reverse=reverse))
     return tuple(map(Value, outs))
