@@ -22,7 +22,7 @@ from .core.builder import Builder, Value, atom_of
 from .core.program import Atom, Const, Program, Var, free_vars
 from .core.trees import Node, Tree, as_tuples, flatten, path_text
 from .core.types import Size, Type, known, type_of
-from .errors import OptionError, Refused
+from .errors import ArgumentError, OptionError, Refused
 from .frontend.cells import Array, Cell, Owner, Scalar, wrap
 from .frontend.generators import KINDS
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
@@ -45,6 +45,7 @@ class Specialisation:
     guards: list[Guard]
     stages: list[tuple[str, Program]]
     signature: Signature
+    writes: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
     ordered: Sequence[tuple[int, int | None, str]] = ()
 
@@ -94,9 +95,21 @@ class Context:
 
 class Specialisations:
     """The cache of one transformed function. ``record`` records the call into the builder at work; ``axes`` gives for each leaf of the
-    arguments the axis whose size may vary, or None."""
+    arguments the axis whose size may vary, or None. ``adaptive``: any axis whose size was seen to vary becomes a symbol, where the
+    function allows it."""
 
-    def __init__(self, name: str, func: Any, record: Trace, axes: Callable[[tuple[Any, ...], dict[str, Any]], Sequence[int | None]]) -> None:
+    def __init__(
+        self,
+        name: str,
+        func: Any,
+        record: Trace,
+        axes: Callable[[tuple[Any, ...], dict[str, Any]], Sequence[int | None]],
+        *,
+        adaptive: bool = False,
+    ) -> None:
+        self.adaptive = adaptive
+        self._seen: dict[Any, Any] = {}
+        self._refused: set[Any] = set()
         self.name = name
         self.func = func
         self.record = record
@@ -128,17 +141,26 @@ class Specialisations:
                 self._hits += 1
                 if variant.ordered:
                     variant.check_order(leaves)
+                if variant.writes:
+                    self._check_shared(args, kwargs)
                 return variant, captured
         self._misses += 1
         return self._compile(full, key, args, kwargs)
 
     def _canonical(self, full: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]) -> Any:
-        axes = self.axes(args, kwargs)
+        axes = self._varied(full, leaves) if self.adaptive else self.axes(args, kwargs)
         parts = []
+        groups = size_groups(leaves, axes)
         for k, part in enumerate(full[1:]):
             axis = axes[k] if k < len(axes) else None
             if axis is not None:
-                part = (leaves[k].dtype, "mapped", axis, tuple(d for n, d in enumerate(leaves[k].shape) if n != axis))
+                part = (
+                    leaves[k].dtype,
+                    "mapped",
+                    axis,
+                    tuple(d for n, d in enumerate(leaves[k].shape) if n != axis),
+                    groups[leaves[k].shape[axis]],
+                )
             parts.append(part)
         key: Any = (full[0], *parts)
         if key in self._statics:
@@ -149,12 +171,65 @@ class Specialisations:
             self._aliases[full] = key
         return key
 
+    def _check_shared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Arguments of a function that writes into one must not share memory: it was compiled for arrays apart."""
+        leaves, tree = flatten((args, kwargs))
+        arrays = [(k, x) for k, x in enumerate(leaves) if isinstance(x, np.ndarray)]
+        for n, (i, x) in enumerate(arrays):
+            for j, y in arrays[n + 1 :]:
+                if np.may_share_memory(x, y):
+                    names = argument_names(self.func, tree)
+                    raise ArgumentError(
+                        f"arguments `{names[i]}` and `{names[j]}` share memory, and the function writes into one of its arguments",
+                        code="PGR701",
+                        hint=f"pass {names[j]}.copy()",
+                    )
+
+    def _varied(self, full: Any, leaves: Sequence[Any]) -> list[int | None]:
+        """For each leaf the axis whose size has changed since the first call of this structure; several in one leaf stay numbers."""
+        shapes = [x.shape if type(x) is np.ndarray else None for x in leaves]
+        structure = (full[0], *[(x.dtype, x.ndim) if type(x) is np.ndarray else part for x, part in zip(leaves, full[1:], strict=True)])
+        with self._lock:
+            first, varied = self._seen.setdefault(structure, (shapes, [set() for _ in leaves]))
+        for old, new, axes in zip(first, shapes, varied, strict=True):
+            if old is not None and new is not None:
+                axes.update(n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b)
+        axes_of = [next(iter(v)) if len(v) == 1 else None for v in varied]
+        return [None] * len(leaves) if (structure, tuple(axes_of)) in self._refused else axes_of
+
+    def _attempt(self, full: Any, args: tuple[Any, ...], kwargs: dict[str, Any], statics: frozenset[Any]) -> Specialisation | None:
+        """Compile with sizes that have changed as symbols; None where the function needs one as a number."""
+        leaves = flatten((args, kwargs))[0]
+        axes = self._varied(full, leaves)
+        if not any(a is not None for a in axes):
+            return None
+        try:
+            return Compilation(self, args, kwargs, statics, axes).run()
+        except NeedsStatic:
+            raise
+        except Exception:  # noqa: BLE001  with numbers it either works or says better what is wrong
+            structure = (full[0], *[(x.dtype, x.ndim) if type(x) is np.ndarray else part for x, part in zip(leaves, full[1:], strict=True)])
+            with self._lock:
+                self._refused.add((structure, tuple(axes)))
+                self._aliases.clear()
+            return None
+
     def _compile(self, full: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Specialisation, dict[str, Any]]:
-        base, statics, leaves = (key[0], key[1], None) if isinstance(key, tuple) and key and isinstance(key[0], _Key) else (key, frozenset(), None)
+        base, statics, leaves = (
+            (key[0], key[1], None) if isinstance(key, tuple) and key and isinstance(key[0], _Key) else (key, frozenset(), None)
+        )
         del leaves
         while True:
             try:
-                new = Compilation(self, args, kwargs, statics).run()
+                attempted = self._attempt(full, args, kwargs, statics) if self.adaptive else None
+                if attempted is None:
+                    axes: Sequence[int | None] = () if self.adaptive else self.axes(args, kwargs)
+                    if self.adaptive:
+                        key = self._canonical(full, args, kwargs, flatten((args, kwargs))[0] if kwargs else flatten(args)[0])
+                        base = key.base if type(key) is _Statics else key
+                    new = Compilation(self, args, kwargs, statics, axes).run()
+                else:
+                    new = attempted
                 break
             except NeedsStatic as need:
                 if need.indices <= statics:
@@ -174,6 +249,8 @@ class Specialisations:
             self._latest = new
         if new.ordered:
             new.check_order(flatten((args, kwargs))[0])
+        if new.writes:
+            self._check_shared(args, kwargs)
         return new, captured
 
     @property
@@ -192,6 +269,15 @@ class Specialisations:
             self._statics.clear()
             self._latest = None
             self._hits = self._misses = 0
+
+
+def size_groups(leaves: Sequence[Any], axes: Sequence[int | None]) -> dict[Any, int]:
+    """The different sizes on axes that may vary, numbered in order: equal ones are one size."""
+    groups: dict[Any, int] = {}
+    for leaf, axis in zip(leaves, axes, strict=False):
+        if axis is not None:
+            groups.setdefault(leaf.shape[axis], len(groups))
+    return groups
 
 
 class _Key:
@@ -266,8 +352,11 @@ class _Identity:
 class Compilation:
     """One walk of one call, to the function."""
 
-    def __init__(self, owner: Specialisations, args: tuple[Any, ...], kwargs: dict[str, Any], statics: frozenset[Any]) -> None:
+    def __init__(
+        self, owner: Specialisations, args: tuple[Any, ...], kwargs: dict[str, Any], statics: frozenset[Any], axes: Sequence[int | None]
+    ) -> None:
         self.owner = owner
+        self.axes = axes
         self.args, self.kwargs = args, kwargs
         self.statics = statics
         self.leaves, self.tree = flatten((args, kwargs))
@@ -312,13 +401,14 @@ class Compilation:
         if not self.tree.node.readable_throughout:
             function = reading_tuples(function)
         captures = [(n, path, v.type) for n, (path, v) in zip(hidden_names, s.captures, strict=True)]
-        axes = self.owner.axes(self.args, self.kwargs) if s.ordered else ()
+        axes = self.axes
         ordered = [(k, axes[k] if k < len(axes) else None, n) for k, n in enumerate(self.names) if n in s.ordered]
-        return Specialisation(function, source, program, captures, s.guards, stages, signature, context.extra, ordered)
+        return Specialisation(function, source, program, captures, s.guards, stages, signature, s.writes, context.extra, ordered)
 
     def parameters(self, s: Session, builder: Builder) -> tuple[list[Var], list[Any]]:
         """The Program's parameters, and what stands for each leaf inside."""
-        axes = self.owner.axes(self.args, self.kwargs)
+        axes = self.axes
+        groups = size_groups(self.leaves, axes)
         self.sizes: dict[str, tuple[int, int]] = {}
         self.index: list[int | None] = []
         self.traced: list[Any] = []
@@ -338,9 +428,10 @@ class Compilation:
                 continue
             if axis is not None:
                 shape = list(t.shape)
-                shape[axis] = Size(("B",))
+                name = "B" if not groups[shape[axis]] else f"B{groups[shape[axis]] + 1}"
+                shape[axis] = Size((name,))
                 t = t.with_shape(shape)
-                self.sizes.setdefault("B", (len(params), axis))
+                self.sizes.setdefault(name, (len(params), axis))
             var = Var(t, identifier(self.names[k]))
             self.index.append(len(params))
             params.append(var)
@@ -402,7 +493,11 @@ def bound_parameters(func: Any, positional: Sequence[Template], keywords: Mappin
             template = Items(tuple, tuple(template or ()))
         elif p.kind is kinds.VAR_KEYWORD:
             template = Items(dict, tuple((template or {}).values()), tuple(template or {}))
-        default = None if p.default is kinds.empty else (repr(p.default) if isinstance(p.default, (int, float, str, bool, type(None))) else "None")
+        default = (
+            None
+            if p.default is kinds.empty
+            else (repr(p.default) if isinstance(p.default, (int, float, str, bool, type(None))) else "None")
+        )
         out.append(Parameter(name, template if template is not None else Fixed(None), words[p.kind], default))
     return out
 

@@ -94,7 +94,12 @@ def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
             stop = min(start + o["chunk_size"], n)
             basis = np.zeros((stop - start, n), np.asarray(leaf).dtype)
             basis[np.arange(stop - start), np.arange(start, stop)] = 1
-            cts = tree.unflatten([basis.reshape(stop - start, *shape) if i == j else np.zeros((stop - start, *np.shape(x)), np.asarray(x).dtype) for i, x in enumerate(leaves)])
+            cts = tree.unflatten(
+                [
+                    basis.reshape(stop - start, *shape) if i == j else np.zeros((stop - start, *np.shape(x)), np.asarray(x).dtype)
+                    for i, x in enumerate(leaves)
+                ]
+            )
             values, block_tree = flatten(rows(cts))
             if blocks is None:
                 blocks = [np.empty((n, *v.shape[1:]), v.dtype) for v in values]

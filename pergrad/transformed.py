@@ -32,6 +32,7 @@ class Transformed:
     """
 
     kind = ""
+    adaptive = False  # whether sizes that were seen to vary become symbols
     spoken = ""  # what messages call it, where that is not its own name: the transform that it is a part of
     __pergrad_front__ = True
 
@@ -83,7 +84,7 @@ class Transformed:
 
     def _find_cache(self) -> Specialisations:
         root, identity = self.identity()
-        new = Specialisations(self.emitted_name, root_function(self), self.record, self.axes)
+        new = Specialisations(self.emitted_name, root_function(self), self.record, self.axes, adaptive=self.adaptive)
         try:
             caches = _shared.setdefault(root, {})
             return caches.setdefault(identity, new)
@@ -144,7 +145,9 @@ class Transformed:
             return self.specialisations.get(args, kwargs)[0]
         latest = self.specialisations.latest
         if latest is None:
-            raise PergradError(f"{self.__name__} was not compiled yet", hint="call it, or give source() the arguments or pg.ShapeDtype stand-ins")
+            raise PergradError(
+                f"{self.__name__} was not compiled yet", hint="call it, or give source() the arguments or pg.ShapeDtype stand-ins"
+            )
         return latest
 
     def lint(self) -> list[Any]:
@@ -207,7 +210,15 @@ def _hashable(x: Any) -> Any:
 class Inner:
     """The trace of the function under a transform, inside a compilation: its Program, and what its parameters are outside."""
 
-    def __init__(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, wanted: Sequence[bool] | None = None, mapped: Sequence[int | None] | None = None) -> None:
+    def __init__(
+        self,
+        func: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        wanted: Sequence[bool] | None = None,
+        mapped: Sequence[int | None] | None = None,
+    ) -> None:
         leaves, tree = flatten((args, kwargs))
         names = argument_names(root_function(func), tree)
         self.operands: list[Any] = []
@@ -217,8 +228,10 @@ class Inner:
         for k, leaf in enumerate(leaves):
             chosen = wanted is not None and k < len(wanted) and wanted[k]
             axis = mapped[k] if mapped is not None and k < len(mapped) else None
-            if not is_number(leaf) or (not chosen and axis is None and (not isinstance(leaf, Value) or leaf.type.scalar) and not hasattr(leaf, "shape")) or (
-                not chosen and axis is None and isinstance(leaf, Value) and leaf.type.scalar
+            if (
+                not is_number(leaf)
+                or (not chosen and axis is None and (not isinstance(leaf, Value) or leaf.type.scalar) and not hasattr(leaf, "shape"))
+                or (not chosen and axis is None and isinstance(leaf, Value) and leaf.type.scalar)
             ):
                 self.index.append(None)
                 inside.append(leaf)

@@ -36,7 +36,15 @@ _MUTATORS = frozenset(
 _HOST = {name: getattr(math, name) for name in dir(math) if callable(getattr(math, name)) and not name.startswith("_")}
 _HOST_NAMES = {f: n for n, f in _HOST.items()}
 _MATH = {"fabs": "absolute", "pow": "power", "fmod": "fmod", "gamma": None, "lgamma": None, "erf": None, "erfc": None}
-_MATH |= {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh"}
+_MATH |= {
+    "acos": "arccos",
+    "asin": "arcsin",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "acosh": "arccosh",
+    "asinh": "arcsinh",
+    "atanh": "arctanh",
+}
 
 
 @functools.lru_cache(maxsize=1)
@@ -68,7 +76,9 @@ class Calls:
         """Whether a function is user code whose source is walked."""
         return isinstance(function, types.FunctionType) and source.is_user_code(function) and source.has_source(function)
 
-    def call(self: Walker, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], node: ast.AST | None = None, frame: Frame | None = None) -> Any:
+    def call(
+        self: Walker, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], node: ast.AST | None = None, frame: Frame | None = None
+    ) -> Any:
         """Call anything."""
         if isinstance(function, Walked):
             return self.call_walked(function, args, kwargs)
@@ -112,7 +122,9 @@ class Calls:
         """Walk a user's function."""
         node, file = source.find(function)
         closure = closure_of(function)
-        frame = Frame(scope_of(node), file, function.__globals__, closure=closure, name=function.__name__, helper=self.helper(function.__name__))
+        frame = Frame(
+            scope_of(node), file, function.__globals__, closure=closure, name=function.__name__, helper=self.helper(function.__name__)
+        )
         defaults = [self.default(function, i, v) for i, v in enumerate(function.__defaults__ or ())]
         kw_defaults = {k: self.default(function, k, v) for k, v in (function.__kwdefaults__ or {}).items()}
         self.bind_parameters(node.args, function.__name__, defaults, kw_defaults, args, kwargs, frame)
@@ -130,18 +142,37 @@ class Calls:
 
     def call_walked(self: Walker, function: Walked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         node, outer = function.node, function.frame
-        frame = Frame(scope_of(node), outer.file, outer.globals, parent=outer, closure=outer.closure, name=function.__name__, helper=self.helper(function.__name__))
+        frame = Frame(
+            scope_of(node),
+            outer.file,
+            outer.globals,
+            parent=outer,
+            closure=outer.closure,
+            name=function.__name__,
+            helper=self.helper(function.__name__),
+        )
         self.bind_parameters(node.args, function.__name__, function.defaults, function.kw_defaults, args, kwargs, frame)
         return self.run(node, frame)
 
-    def bind_parameters(self: Walker, a: ast.arguments, name: str, defaults: list[Any], kw_defaults: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: Frame) -> None:
+    def bind_parameters(
+        self: Walker,
+        a: ast.arguments,
+        name: str,
+        defaults: list[Any],
+        kw_defaults: dict[str, Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: Frame,
+    ) -> None:
         """Bind arguments to parameters by Python's rules; TypeError as Python."""
         positional = [p.arg for p in (*a.posonlyargs, *a.args)]
         only = {p.arg for p in a.posonlyargs}
         bound: dict[str, Any] = dict(zip(positional, args))
         extra = args[len(positional) :]
         if extra and a.vararg is None:
-            raise TypeError(f"{name}() takes {len(positional)} positional argument{'s' * (len(positional) != 1)} but {len(args)} were given")
+            raise TypeError(
+                f"{name}() takes {len(positional)} positional argument{'s' * (len(positional) != 1)} but {len(args)} were given"
+            )
         if a.vararg is not None:
             bound[a.vararg.arg] = tuple(extra)
         names = {p for p in positional if p not in only} | {p.arg for p in a.kwonlyargs}
@@ -186,7 +217,9 @@ class Calls:
         """A bound method that is not walked: of a container, an array, a ufunc, a library's object."""
         name = getattr(function, "__name__", "")
         if isinstance(owner, np.ndarray):
-            return getattr(wrap(Const(owner)), name)(*args, **kwargs) if table.find_method(name) else self.call_native(function, args, kwargs)
+            return (
+                getattr(wrap(Const(owner)), name)(*args, **kwargs) if table.find_method(name) else self.call_native(function, args, kwargs)
+            )
         if isinstance(owner, np.ufunc):
             return self.call_ufunc_method(owner, name, args, kwargs)
         if isinstance(owner, KINDS) and session().path_of(owner) is not None:
@@ -327,7 +360,12 @@ def sized(error: Undecided, entry: table.Op, name: str) -> PergradError:
         message = f"data-dependent shape: `{text}` gives each sample another size: {what} in {spelled} is decided by `{error.subject}`, which is batched"
         hint = "a fixed size k with np.where(np.arange(k) < n, x, 0.0), or in_dims None for the size"
         return VmapViolation(message, code=code, span=span, hint=hint, trail=error.trail)
-    return Unsupported(f"{what} in {spelled} is decided by a value that is known only at run time: `{text}`", code="PGR702", span=span, hint="pass the size as a Python int")
+    return Unsupported(
+        f"{what} in {spelled} is decided by a value that is known only at run time: `{text}`",
+        code="PGR702",
+        span=span,
+        hint="pass the size as a Python int",
+    )
 
 
 def into(out: Any, result: Any) -> Any:
@@ -355,7 +393,9 @@ def into(out: Any, result: Any) -> Any:
 
 def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     if isinstance(where, Value):
-        assign(dst, where, call("numpy.broadcast_to", src, dst.shape)) if False else dst.write(cast(call("numpy.where", where, src, Value(dst.atom)), dst.type))
+        assign(dst, where, call("numpy.broadcast_to", src, dst.shape)) if False else dst.write(
+            cast(call("numpy.where", where, src, Value(dst.atom)), dst.type)
+        )
         return
     assign(dst, Ellipsis, src)
 
@@ -395,7 +435,9 @@ def _ufunc_at(ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) -> None:
     elif ufunc is np.subtract:
         assign(a, indices, -b, add=True)
     else:
-        raise Unsupported(f"np.{ufunc.__name__}.at has no rule", code="PGR702", span=current().span, hint="np.add.at and np.subtract.at have one")
+        raise Unsupported(
+            f"np.{ufunc.__name__}.at has no rule", code="PGR702", span=current().span, hint="np.add.at and np.subtract.at have one"
+        )
 
 
 _WRITERS: dict[str, Callable[..., Any]] = {}
@@ -427,7 +469,13 @@ def special(*functions: Any) -> Callable[[Special], Special]:
     return add
 
 
-for _name, _writer in (("copyto", _copyto), ("fill_diagonal", _fill_diagonal), ("put", _put), ("putmask", _putmask), ("put_along_axis", _put_along_axis)):
+for _name, _writer in (
+    ("copyto", _copyto),
+    ("fill_diagonal", _fill_diagonal),
+    ("put", _put),
+    ("putmask", _putmask),
+    ("put_along_axis", _put_along_axis),
+):
 
     def _write_rule(walker: Any, function: Any, args: Any, kwargs: Any, node: Any, frame: Any, writer: Any = _writer) -> Any:
         return writer(*walker.lift_all(args), **kwargs)
@@ -578,7 +626,12 @@ def _sorted(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: An
         span = current().span
         batched = any(session().depends_on_mapped(v.atom) for v in items if is_symbolic(v))
         if batched:
-            raise VmapViolation("data-dependent control flow: the builtin sorted orders by values", code="PGR106", span=span, hint="np.sort(np.stack(values))")
+            raise VmapViolation(
+                "data-dependent control flow: the builtin sorted orders by values",
+                code="PGR106",
+                span=span,
+                hint="np.sort(np.stack(values))",
+            )
         y = call("numpy.sort", call("numpy.stack", items))
         return list(y[::-1] if kwargs.get("reverse") else y)
     return sorted(items, **kwargs)
@@ -616,7 +669,9 @@ def _iterator(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: 
         if f is filter:
             return (x for x in walker.iterate(args[1]) if bool(each(x) if each else x))
         return map(each, *(walker.iterate(a) for a in args[1:]))  # type: ignore[arg-type]
-    lifted = tuple(list(walker.iterate(a)) if isinstance(a, (list, tuple, np.ndarray)) or (isinstance(a, Value) and f is reversed) else a for a in args)
+    lifted = tuple(
+        list(walker.iterate(a)) if isinstance(a, (list, tuple, np.ndarray)) or (isinstance(a, Value) and f is reversed) else a for a in args
+    )
     return f(*lifted, **kwargs)
 
 
@@ -631,7 +686,15 @@ def _range(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any
 @special(print)
 def _print(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> None:
     if any(is_symbolic(a) for a in args):
-        current().append(Effect(outs=(), kind="print", args=tuple(atom_of(a) for a in args if is_symbolic(a)), payload=tuple("{}" if is_symbolic(a) else str(a) for a in args), span=current().span))
+        current().append(
+            Effect(
+                outs=(),
+                kind="print",
+                args=tuple(atom_of(a) for a in args if is_symbolic(a)),
+                payload=tuple("{}" if is_symbolic(a) else str(a) for a in args),
+                span=current().span,
+            )
+        )
         return
     warnings.warn("print of a known value runs once, while compiling", stacklevel=2)
     f(*args, **kwargs)

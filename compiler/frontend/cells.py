@@ -243,7 +243,10 @@ def augment_where(target: Array, mask: Value, name: str, value: Any) -> None:
     shape = atom_of(value).type.shape
     if shape and shape != target.shape[mask.ndim :]:
         raise Refused(
-            "data-dependent shape: as many values as the mask selects are needed here", code="PGR402", span=current().span, hint="np.where(mask, new, old)"
+            "data-dependent shape: as many values as the mask selects are needed here",
+            code="PGR402",
+            span=current().span,
+            hint="np.where(mask, new, old)",
         )
     _assign_where(target, mask, call(name, Value(target.atom), value))
 

@@ -236,7 +236,9 @@ class Expressions:
         if not is_symbolic(test):
             return self.eval(node.body if test else node.orelse, frame)
         test = self.truth(test, "if", "PGR101", node.test, frame)
-        return self.choose(test, lambda: self.eval(node.body, frame), lambda: self.eval(node.orelse, frame), frame, "a conditional expression")
+        return self.choose(
+            test, lambda: self.eval(node.body, frame), lambda: self.eval(node.orelse, frame), frame, "a conditional expression"
+        )
 
     def eval_Call(self: Walker, node: ast.Call, frame: Frame) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and "__class__" in frame.closure:

@@ -31,7 +31,17 @@ class Conflict:
 class Frame(Memory):
     """One activation of a function. ``parent`` is the frame of the enclosing walked function; ``live`` the names read later on."""
 
-    def __init__(self, scope: Scope, file: str, namespace: dict[str, Any], *, parent: Frame | None = None, closure: dict[str, Any] | None = None, name: str = "", helper: str = "") -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        file: str,
+        namespace: dict[str, Any],
+        *,
+        parent: Frame | None = None,
+        closure: dict[str, Any] | None = None,
+        name: str = "",
+        helper: str = "",
+    ) -> None:
         self.scope = scope
         self.file = file
         self.globals = namespace
@@ -69,7 +79,9 @@ class Frame(Memory):
             try:
                 value = cell.cell_contents
             except ValueError:
-                raise NameError(f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope") from None
+                raise NameError(
+                    f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+                ) from None
             return session().capture(Path("closure", cell, name, name), value)
         return self._global(name)
 
@@ -84,7 +96,10 @@ class Frame(Memory):
         """Bind a name; binding one outside the walk is refused."""
         if name in self.scope.globals:
             raise Refused(
-                f"`global {name}` is written: compiled code would do it once, not once per sample", code="PGR601", span=_span(), hint=f"return {name} instead"
+                f"`global {name}` is written: compiled code would do it once, not once per sample",
+                code="PGR601",
+                span=_span(),
+                hint=f"return {name} instead",
             )
         frame: Frame = self
         if name in self.scope.nonlocals:
@@ -93,7 +108,10 @@ class Frame(Memory):
                 owner = owner.parent
             if owner is None:
                 raise Refused(
-                    f"`nonlocal {name}` is written: compiled code would do it once, not once per sample", code="PGR601", span=_span(), hint=f"return {name} instead"
+                    f"`nonlocal {name}` is written: compiled code would do it once, not once per sample",
+                    code="PGR601",
+                    span=_span(),
+                    hint=f"return {name} instead",
                 )
             frame = owner
         session().touch(frame)
@@ -117,7 +135,9 @@ class Scope:
 
     __slots__ = ("bound", "generator", "globals", "nonlocals", "shared")
 
-    def __init__(self, bound: frozenset[str], globals: frozenset[str], nonlocals: frozenset[str], shared: frozenset[str], generator: bool) -> None:
+    def __init__(
+        self, bound: frozenset[str], globals: frozenset[str], nonlocals: frozenset[str], shared: frozenset[str], generator: bool
+    ) -> None:
         self.bound = bound
         self.globals = globals
         self.nonlocals = nonlocals
@@ -230,7 +250,9 @@ class Walked:
 
     __slots__ = ("__dict__", "__weakref__", "_call", "defaults", "frame", "kw_defaults", "node")
 
-    def __init__(self, node: FunctionNode, frame: Frame, defaults: list[Any], kw_defaults: dict[str, Any], call: Callable[..., Any]) -> None:
+    def __init__(
+        self, node: FunctionNode, frame: Frame, defaults: list[Any], kw_defaults: dict[str, Any], call: Callable[..., Any]
+    ) -> None:
         self.node = node
         self.frame = frame
         self.defaults = defaults

@@ -47,7 +47,13 @@ class Loops:
             return False
         if isinstance(iterable, range):
             return len(iterable) >= KEPT_LENGTH
-        return is_symbolic(iterable) and isinstance(iterable, Array) and iterable.ndim > 0 and isinstance(iterable.shape[0], int) and iterable.shape[0] >= KEPT_LENGTH
+        return (
+            is_symbolic(iterable)
+            and isinstance(iterable, Array)
+            and iterable.ndim > 0
+            and isinstance(iterable.shape[0], int)
+            and iterable.shape[0] >= KEPT_LENGTH
+        )
 
     def kept_for(self: Walker, node: ast.For, iterable: Any, frame: Frame) -> Generator[Any, Any, bool]:
         """Keep a loop whose carried values have the same types at every turn; False where Python needs each turn by itself."""
@@ -189,7 +195,9 @@ class Loops:
                         return {kind: (True, value)}
                         yield
 
-                    return _without_break((yield from self.stage_if(flag, leave, lambda: self.staged_while(node, frame), frame, frozenset())))
+                    return _without_break(
+                        (yield from self.stage_if(flag, leave, lambda: self.staged_while(node, frame), frame, frozenset()))
+                    )
             if node.orelse:
                 return (yield from self.block(node.orelse, frame))
             return None
@@ -210,11 +218,19 @@ class Loops:
                 continue
             if attempt is False:
                 if peeled >= 2:
-                    raise Unsupported("what this while loop carries changes its type at every turn", span=span_of(node.test, frame.file), hint="start with values of the type that the loop computes")
+                    raise Unsupported(
+                        "what this while loop carries changes its type at every turn",
+                        span=span_of(node.test, frame.file),
+                        hint="start with values of the type that the loop computes",
+                    )
                 return (yield from self.peel(node, frame, peeled))
             if node.orelse:
                 if carried.flags:
-                    raise Unsupported("else after a while loop that breaks on a value", span=span_of(node, frame.file), hint="keep a flag and test it after the loop")
+                    raise Unsupported(
+                        "else after a while loop that breaks on a value",
+                        span=span_of(node, frame.file),
+                        hint="keep a flag and test it after the loop",
+                    )
                 return (yield from self.block(node.orelse, frame))
             return None
         raise Unsupported("what this while loop carries could not be found", span=span_of(node, frame.file))
@@ -444,7 +460,13 @@ class Carried:
         obj, key = self.slots[slot]
         if slot[0] == "cell":
             return obj.atom
-        return obj.locals[key] if slot[0] == "name" else obj[key] if not hasattr(obj, "__dict__") or isinstance(obj, (list, dict)) else vars(obj)[key]
+        return (
+            obj.locals[key]
+            if slot[0] == "name"
+            else obj[key]
+            if not hasattr(obj, "__dict__") or isinstance(obj, (list, dict))
+            else vars(obj)[key]
+        )
 
     def _write(self, slot: Any, value: Any) -> None:
         obj, key = self.slots[slot]
@@ -502,7 +524,10 @@ class Carried:
         return changed
 
     def names(self) -> list[str | None]:
-        return [*(s[2] if s[0] == "name" and k is None else self.slots[s][0].name if s[0] == "cell" else None for s, k in self.leaves()), *("done" for _ in self.flags)]
+        return [
+            *(s[2] if s[0] == "name" and k is None else self.slots[s][0].name if s[0] == "cell" else None for s, k in self.leaves()),
+            *("done" for _ in self.flags),
+        ]
 
     def enter(self) -> list[Var]:
         """Put parameters where the carried values are; the parameters."""
@@ -530,7 +555,10 @@ class Carried:
     def leave(self, status: Status) -> list[Atom] | None:
         """The carried values at the end of the body."""
         try:
-            atoms = [self._converted(place, self._atom(*place)) if self._atom(*place).type.weak else self._atom(*place) for place in self.leaves()]
+            atoms = [
+                self._converted(place, self._atom(*place)) if self._atom(*place).type.weak else self._atom(*place)
+                for place in self.leaves()
+            ]
         except (TypeError, IndexError):
             return None
         for _, kind in self.flags:

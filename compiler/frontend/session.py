@@ -107,6 +107,7 @@ class Session:
     _journals: list[dict[Any, Any]] = field(default_factory=list)
     mapped: dict[Var, str] = field(default_factory=dict)
     vmaps: int = 0
+    writes: bool = False  # whether memory of an argument is written
     stages: list[tuple[str, Any]] = field(default_factory=list)
     outer: dict[Var, Atom] = field(default_factory=dict)
     staged: int = 0
@@ -224,6 +225,8 @@ class Session:
         if cell.frozen:
             raise Refused(f"cannot write here: {cell.frozen}", code="PGR701", span=span, hint="take a copy first: a = a.copy()")
         owner = cell.owner
+        if owner.kind == "argument":
+            self.writes = True
         if owner.kind == "local" or (owner.kind == "argument" and owner.mapped is not False):
             if cell.level is not None and cell.level is not current() and owner.kind == "local":
                 name = cell.name or "an array"
@@ -240,10 +243,22 @@ class Session:
             if owner.kind == "argument"
             else "it is captured from outside the function: unbatched, one array for all samples"
         )
-        hint = f"work on a copy ({owner.name} = {owner.name}.copy()) and return it, or map it with in_dims" if owner.kind == "argument" else "return the new value (has_aux) instead"
+        hint = (
+            f"work on a copy ({owner.name} = {owner.name}.copy()) and return it, or map it with in_dims"
+            if owner.kind == "argument"
+            else "return the new value (has_aux) instead"
+        )
         if batched:
-            raise VmapViolation(f"write into the unbatched array `{owner.name}`: {where}; in_dims decides", code="PGR301", span=span, hint=hint, trail=self.trail(new))
-        raise Refused(f"write into `{owner.name}`: {where}; in_dims decides, and a loop would repeat the write", code="PGR602", span=span, hint=hint)
+            raise VmapViolation(
+                f"write into the unbatched array `{owner.name}`: {where}; in_dims decides",
+                code="PGR301",
+                span=span,
+                hint=hint,
+                trail=self.trail(new),
+            )
+        raise Refused(
+            f"write into `{owner.name}`: {where}; in_dims decides, and a loop would repeat the write", code="PGR602", span=span, hint=hint
+        )
 
     def check_object(self, obj: Any, what: str, *, batch_norm: str = "") -> None:
         """Refuse to change an object that existed before the walk."""

@@ -20,7 +20,10 @@ _LIBRARIES = tuple(
     for p in {sysconfig.get_paths().get(k, "") for k in ("stdlib", "platstdlib", "purelib", "platlib")} | {os.path.dirname(os.__file__)}
     if p
 )
-_OWN = tuple(os.path.normpath(os.path.join(os.path.dirname(__file__), *up)) + os.sep for up in (("..",), ("..", "..", "pergrad"), ("..", "..", "runtime")))
+_OWN = tuple(
+    os.path.normpath(os.path.join(os.path.dirname(__file__), *up)) + os.sep
+    for up in (("..",), ("..", "..", "pergrad"), ("..", "..", "runtime"))
+)
 
 
 class File:

@@ -35,7 +35,12 @@ class Side:
     @property
     def gone(self) -> bool:
         """Whether nothing after the branch sees this side's names."""
-        return self.status is not None and len(self.status) == 1 and next(iter(self.status.items()))[0] in ("return", "raise") and next(iter(self.status.values()))[0] is True
+        return (
+            self.status is not None
+            and len(self.status) == 1
+            and next(iter(self.status.items()))[0] in ("return", "raise")
+            and next(iter(self.status.values()))[0] is True
+        )
 
     @property
     def raises(self) -> bool:
@@ -130,7 +135,12 @@ class Join:
         cell = Cell(atom, self.builder)
         cell.name = name
         for v in (x, y):
-            if isinstance(v, Array) and (v.path or (v.cell.birth <= self.birth and self.seen(v.cell) > 1) or v.cell.owner.kind == "captured" or v.cell.owner.mapped is not None):
+            if isinstance(v, Array) and (
+                v.path
+                or (v.cell.birth <= self.birth and self.seen(v.cell) > 1)
+                or v.cell.owner.kind == "captured"
+                or v.cell.owner.mapped is not None
+            ):
                 other = name or v.cell.name or "an array"
                 cell.frozen = f"on one side of a branch `{other}` shares memory with another array"
                 if v.cell.owner.kind == "local":
@@ -162,7 +172,11 @@ def zero(t: Type) -> Const:
     if t.weak:
         return Const(t.dtype.type(0).item(), t)
     shape = tuple(d if isinstance(d, int) else 1 for d in t.shape)
-    return Const(np.broadcast_to(np.zeros((), t.dtype), shape) if shape else t.dtype.type(0), t, recipe=("numpy.zeros", (shape,), {"dtype": t.dtype}) if shape else None)
+    return Const(
+        np.broadcast_to(np.zeros((), t.dtype), shape) if shape else t.dtype.type(0),
+        t,
+        recipe=("numpy.zeros", (shape,), {"dtype": t.dtype}) if shape else None,
+    )
 
 
 def _numeric(x: Any) -> bool:
@@ -221,7 +235,16 @@ class Staging:
             restore(obj, before)
         return Side(nodes, status, changed)
 
-    def stage_if(self: Walker, test: Value, then: Callable[[], Run], orelse: Callable[[], Run], frame: Frame, live: frozenset[str], *, expression: bool = False) -> Run:
+    def stage_if(
+        self: Walker,
+        test: Value,
+        then: Callable[[], Run],
+        orelse: Callable[[], Run],
+        frame: Frame,
+        live: frozenset[str],
+        *,
+        expression: bool = False,
+    ) -> Run:
         """Walk both sides of a branch; join names, memory, containers and status."""
         builder = current()
         span, helper = builder.span, builder.helper
@@ -367,7 +390,17 @@ class Staging:
         """How many names and places lead to a cell."""
         count = 0
         for obj in self.reachable(frame):
-            values = obj.locals.values() if isinstance(obj, Frame) else obj.values() if isinstance(obj, dict) else obj if isinstance(obj, (list, tuple)) else vars(obj).values() if hasattr(obj, "__dict__") else ()
+            values = (
+                obj.locals.values()
+                if isinstance(obj, Frame)
+                else obj.values()
+                if isinstance(obj, dict)
+                else obj
+                if isinstance(obj, (list, tuple))
+                else vars(obj).values()
+                if hasattr(obj, "__dict__")
+                else ()
+            )
             count += sum(1 for v in values if isinstance(v, Array) and v.cell is cell)
         return count
 

@@ -143,7 +143,12 @@ def recorded_violations(builder: Builder) -> list[VmapViolation]:
     found: dict[Any, VmapViolation] = {}
     for body in builder._bodies:
         for node in walk(Block((), tuple(body), ())):
-            if isinstance(node, Apply) and node.op in rules and session().depends_on_mapped(node.args[0]):
+            if (
+                isinstance(node, Apply)
+                and node.op in rules
+                and str(node.params["code"]).startswith("PGR")
+                and session().depends_on_mapped(node.args[0])
+            ):
                 error = rules[node.op](dict(node.params), node.span)
                 error.trail = tuple(session().trail(node.args[0]))
                 found.setdefault((error.code, node.span), error)

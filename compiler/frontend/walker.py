@@ -68,7 +68,9 @@ class Walker(Expressions, Calls, Loops, Staging):
     def run(self, node: FunctionNode, frame: Frame) -> Any:
         """The value of a call whose parameters are bound."""
         if len(self.frames) > _RECURSION:
-            raise RecursionError("maximum recursion depth exceeded in a compiled function: recursion must end on values known while compiling")
+            raise RecursionError(
+                "maximum recursion depth exceeded in a compiled function: recursion must end on values known while compiling"
+            )
         if frame.scope.generator:
             return self.generator(node, frame)
         builder = current()
@@ -305,7 +307,11 @@ class Walker(Expressions, Calls, Loops, Staging):
         body = Frame(frame.scope, frame.file, frame.globals, parent=frame, closure=frame.closure, name=node.name, helper=frame.helper)
         _finish(self.block(node.body, body))
         kwargs = {k.arg: self.eval(k.value, frame) for k in node.keywords if k.arg}
-        annotations = {s.target.id: self.eval(s.annotation, frame) for s in node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)}
+        annotations = {
+            s.target.id: self.eval(s.annotation, frame)
+            for s in node.body
+            if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
+        }
         namespace = {**body.locals, "__module__": frame.globals.get("__name__", ""), "__annotations__": annotations}
         value: Any = type(bases[0] if bases else object)(node.name, bases, namespace, **kwargs)
         for d in reversed(node.decorator_list):
@@ -382,7 +388,9 @@ class Walker(Expressions, Calls, Loops, Staging):
         if star is None:
             if len(items) != n:
                 few = len(items) < n
-                raise ValueError(f"not enough values to unpack (expected {n}, got {len(items)})" if few else f"too many values to unpack (expected {n})")
+                raise ValueError(
+                    f"not enough values to unpack (expected {n}, got {len(items)})" if few else f"too many values to unpack (expected {n})"
+                )
             parts: list[Any] = items
         else:
             tail = n - star - 1
@@ -400,7 +408,9 @@ class Walker(Expressions, Calls, Loops, Staging):
         if isinstance(obj, Value):
             raise TypeError(f"'numpy.{obj.dtype.name}' object does not support item assignment")
         if isinstance(obj, np.ndarray):
-            raise Refused("an array made outside the walk is written", code="PGR602", span=current().span, hint="copy it inside the function first")
+            raise Refused(
+                "an array made outside the walk is written", code="PGR602", span=current().span, hint="copy it inside the function first"
+            )
         session().check_object(obj, current().span.text() if current().span else "")
         method = getattr(type(obj), "__setitem__", None)
         if method is not None and self.walks(method):
@@ -439,7 +449,11 @@ class Walker(Expressions, Calls, Loops, Staging):
             leave(manager, None, None, None) if not self.walks(leave) else None
             raise
         except BaseException as error:
-            swallowed = self.call(leave, (manager, type(error), error, error.__traceback__), {}) if self.walks(leave) else leave(manager, type(error), error, error.__traceback__)
+            swallowed = (
+                self.call(leave, (manager, type(error), error, error.__traceback__), {})
+                if self.walks(leave)
+                else leave(manager, type(error), error, error.__traceback__)
+            )
             if not swallowed:
                 raise
             return None
@@ -481,10 +495,18 @@ class Walker(Expressions, Calls, Loops, Staging):
         return None
 
     def check_try(self, node: ast.Try, before: int, frame: Frame) -> None:
-        failing = [n for n in current().nodes[before:] if getattr(n, "op", "").startswith("numpy.linalg.") or (isinstance(n, Effect) and n.kind in ("raise", "assert"))]
+        failing = [
+            n
+            for n in current().nodes[before:]
+            if getattr(n, "op", "").startswith("numpy.linalg.") or (isinstance(n, Effect) and n.kind in ("raise", "assert"))
+        ]
         numerical = {"LinAlgError", "FloatingPointError", "ZeroDivisionError", "ArithmeticError", "Exception", "AssertionError"}
         for h in node.handlers:
-            names = {n.attr if isinstance(n, ast.Attribute) else n.id for n in ast.walk(h.type) if isinstance(n, (ast.Name, ast.Attribute))} if h.type else {"Exception"}
+            names = (
+                {n.attr if isinstance(n, ast.Attribute) else n.id for n in ast.walk(h.type) if isinstance(n, (ast.Name, ast.Attribute))}
+                if h.type
+                else {"Exception"}
+            )
             if failing and names & numerical:
                 batched = session().vmaps > 0
                 raise (VmapViolation if batched else Unsupported)(
@@ -509,7 +531,11 @@ class Walker(Expressions, Calls, Loops, Staging):
             self.at(node.subject, frame)
             test = self.truth(test, "match", "PGR101", node.subject, frame)
             live = frame.live[-1] if frame.live else frozenset()
-            return (yield from self.stage_if(test, lambda: self.block(case.body, frame), lambda: self.cases(node, subject, rest, frame), frame, live))
+            return (
+                yield from self.stage_if(
+                    test, lambda: self.block(case.body, frame), lambda: self.cases(node, subject, rest, frame), frame, live
+                )
+            )
         if test:
             return (yield from self.block(case.body, frame))
         return (yield from self.cases(node, subject, rest, frame))
@@ -556,7 +582,10 @@ class Walker(Expressions, Calls, Loops, Staging):
                 names = [*getattr(cls, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs]
                 if cls in (int, float, str, bool, tuple, list, dict, set, bytes) and pattern.patterns:
                     return self.matches(pattern.patterns[0], subject, frame)
-                return all(self.matches(p, self.attribute(subject, n), frame) for p, n in zip([*pattern.patterns, *pattern.kwd_patterns], names, strict=True))
+                return all(
+                    self.matches(p, self.attribute(subject, n), frame)
+                    for p, n in zip([*pattern.patterns, *pattern.kwd_patterns], names, strict=True)
+                )
         raise Unsupported("this pattern is not supported", span=span_of(pattern, frame.file))
 
     def match_sequence(self, pattern: ast.MatchSequence, subject: Any, frame: Frame) -> bool:
@@ -565,7 +594,9 @@ class Walker(Expressions, Calls, Loops, Staging):
         items = list(self.iterate(subject))
         star = next((k for k, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)), None)
         if star is None:
-            return len(items) == len(pattern.patterns) and all(self.matches(p, v, frame) for p, v in zip(pattern.patterns, items, strict=True))
+            return len(items) == len(pattern.patterns) and all(
+                self.matches(p, v, frame) for p, v in zip(pattern.patterns, items, strict=True)
+            )
         tail = len(pattern.patterns) - star - 1
         if len(items) < star + tail:
             return False

@@ -25,8 +25,10 @@ def _host_type(types: list[Type], params: dict[str, Any]) -> Type:
 
 
 def _host_batch(b: Batching) -> Any:
-    from ..core.builder import current
+    from ..core.builder import call, current
 
+    if b.params["code"] == _TANGENT:
+        return call("numpy.reshape", b.x[0], (b.size,))
     raise host_violation(b.params, current().span)
 
 
@@ -116,7 +118,10 @@ def truth_violation(params: dict[str, Any], span: Any) -> Exception:
     if word == "if":
         hint = f"np.where({text}, a, b)      or vmap(..., control_flow='mask')"
     return VmapViolation(
-        f"data-dependent control flow: {word} is decided by `{text}`, which differs between samples", code=params["code"], span=span, hint=hint
+        f"data-dependent control flow: {word} is decided by `{text}`, which differs between samples",
+        code=params["code"],
+        span=span,
+        hint=hint,
     )
 
 

@@ -27,6 +27,7 @@ class Compiled(Transformed):
     """A compiled function."""
 
     kind = "compiled"
+    adaptive = True
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         inner = Inner(self._func, args, kwargs)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..arguments import check_argnums, check_choice, check_chunk_size, check_differentiable, check_flag, check_function, check_has_aux, check_outputs
+from ..arguments import (
+    check_argnums,
+    check_choice,
+    check_chunk_size,
+    check_differentiable,
+    check_flag,
+    check_function,
+    check_has_aux,
+    check_outputs,
+)
 from ..compiler.core.builder import Value, atom_of, building, call, current, recorded
 from ..compiler.core.program import Const, Program
 from ..compiler.core.trees import flatten

@@ -17,7 +17,9 @@ from ..transformed import Inner, Transformed, replaced, stage
 from .vjp import Primals, _residuals_and_cotangent, is_inexact
 
 
-def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False, has_aux: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False, has_aux: bool = False
+) -> Any:
     """The output of ``func(*primals)`` and its derivative along ``tangents``: ``(output, tangent)``, with ``has_aux`` ``(output, tangent,
     aux)``.
 
@@ -204,7 +206,10 @@ class JvpFunction:
         """The derivative inside a compiled function; residuals of a finished call are captured arrays."""
         check_tangents(self.linear._func, self.primals, tangents, transform="linearize")
         root = Path("object", self.residuals, None, "residuals")
-        residuals = [x if isinstance(x, Value) else session().capture(Path("item", root, k, f"residual_{k}"), x) for k, x in enumerate(self.residuals)]
+        residuals = [
+            x if isinstance(x, Value) else session().capture(Path("item", root, k, f"residual_{k}"), x)
+            for k, x in enumerate(self.residuals)
+        ]
         return self.linear.record((residuals, tangents), {})
 
     def source(self, *args: Any) -> str:

@@ -189,7 +189,10 @@ class VjpFunction:
         """The pullback inside a compiled function; residuals of a finished call are captured arrays."""
         check_cotangent(self.backward._func, self.backward.tree, self.backward.outs, cotangent)
         root = Path("object", self.residuals, None, "residuals")
-        residuals = [x if isinstance(x, Value) else session().capture(Path("item", root, k, f"residual_{k}"), x) for k, x in enumerate(self.residuals)]
+        residuals = [
+            x if isinstance(x, Value) else session().capture(Path("item", root, k, f"residual_{k}"), x)
+            for k, x in enumerate(self.residuals)
+        ]
         return self.backward.record((residuals, cotangent[0]), {})  # type: ignore[no-any-return]
 
     def source(self, *args: Any) -> str:
