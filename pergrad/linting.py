@@ -45,7 +45,7 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
 
 def check(f: Any, how: str) -> None:
     """Lint at decoration: "error" raises what is proven, all findings in one error; "warn" warns."""
-    from .compiler.errors import PergradError, several
+    from .compiler.errors import PergradError
     from .compiler.lint import to_error
 
     try:
@@ -53,12 +53,12 @@ def check(f: Any, how: str) -> None:
     except (OSError, TypeError, PergradError):
         # a function without source is refused when it is called, with the place of the call
         return
-    if not found:
+    error = to_error(found)
+    if error is None:
         return
     if how == "error":
-        raise several([to_error(d) for d in found])
-    for d in found:
-        warnings.warn(str(to_error(d)), stacklevel=4)
+        raise error
+    warnings.warn(str(error), stacklevel=4)
 
 
 __all__ = ["check", "lint", "lint_transformed"]
