@@ -22,8 +22,8 @@ from ..ops import table
 from . import source
 from .cells import Array, Cell, Owner, assign, augmented, cast, wrap
 from .expressions import is_symbolic, note, wrap_known
-from .generators import KINDS, Generator
 from .frames import Frame, Walked, closure_of, scope_of
+from .generators import KINDS, Generator
 from .session import NeedsStatic, Path, Undecided, session
 
 if TYPE_CHECKING:
@@ -196,7 +196,10 @@ class Calls:
         missing = [p for p in (*positional, *(p.arg for p in a.kwonlyargs)) if p not in bound]
         if missing:
             raise TypeError(f"{name}() missing required argument{'s' * (len(missing) > 1)}: {', '.join(map(repr, missing))}")
+        places = {p.arg: p for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
         for key, value in bound.items():
+            if key in places:
+                _placed(value, places[key], frame.file)
             self.bind(key, value, frame)
 
     # classes and objects
@@ -324,6 +327,20 @@ class Calls:
             return x
 
         return tuple(each(a) for a in args)
+
+
+def _placed(value: Any, parameter: ast.arg, file: str) -> None:
+    """Arguments come into a trail by the parameter that takes them."""
+    if isinstance(value, Value):
+        atom = value.atom
+        if not isinstance(atom, Const) and atom.span is None:
+            atom.span = source.span_of(parameter, file)
+    elif isinstance(value, dict):
+        for v in value.values():
+            _placed(v, parameter, file)
+    elif isinstance(value, (list, tuple)):
+        for v in value:
+            _placed(v, parameter, file)
 
 
 def _dotted(function: Any) -> str:
