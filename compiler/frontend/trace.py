@@ -108,6 +108,10 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
             raise several([*recorded_violations(builder), error]) from None
         if raised:
             output = 0.0  # every path raises: nobody will see it, and any transform can take it
+        for inner, outer in s.outer.items():
+            # the parameter of a function is where its argument comes from at every level
+            if isinstance(outer, Var) and outer.span is None:
+                outer.span = inner.span
         span = builder.span
         out_leaves, out_tree = flatten(output)
         results: list[Atom] = []
