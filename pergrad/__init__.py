@@ -62,7 +62,7 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *_PLACES])
 
 
-__all__ = [  # noqa: F822  found by __getattr__
+__all__ = [
     "ArgumentError",
     "Diagnostic",
     "PergradError",

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .compiler.core.trees import flatten, prefix
-from .transformed import Transformed
 
 
 def in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -73,6 +72,7 @@ def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     """A Jacobian by reverse mode, so many rows at a time: the forward pass once, the backward pass over chunks of the basis."""
     from .arguments import check_argnums, check_differentiable, check_outputs
     from .transforms.vjp import vjp
+    from .transforms.vmap import vmap
 
     o = f._options
     argnums = check_argnums(o["argnums"], len(args), f._func, "jacrev")
@@ -84,7 +84,7 @@ def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     out, pull, aux = pulled if o["has_aux"] else (*pulled, None)
     leaves, tree = flatten(out)
     check_outputs(func, tree, leaves, "jacrev", complex_ok=False)
-    rows = Transformed.__subclasses__ and _mapped(pull)
+    rows = vmap(pull)
     parts = []
     for j, leaf in enumerate(leaves):
         n, shape = int(np.size(leaf)), np.shape(leaf)
@@ -112,12 +112,6 @@ def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return (result, aux) if o["has_aux"] else result
 
 
-def _mapped(pull: Any) -> Any:
-    from .transforms.vmap import vmap
-
-    return vmap(pull)
-
-
 class _Partial:
     """A function of the chosen arguments alone."""
 
@@ -130,10 +124,8 @@ class _Partial:
         from .compiler.frontend.session import Path, session
         from .compiler.frontend.walker import Walker
 
-        root = Path("object", self.args, None, "arguments")
         leaves, tree = flatten(self.args)
         flat = Path("object", leaves, None, "arguments")
-        del root
         held = tree.unflatten([session().capture(Path("item", flat, k, f"argument_{k}"), x) for k, x in enumerate(leaves)])
         args = [primals[self.chosen.index(k)] if k in self.chosen else a for k, a in enumerate(held)]
         return Walker().call(self.func, tuple(args), self.kwargs)

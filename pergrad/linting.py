@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def lint(func: Callable[..., Any], *, in_dims: Any = None) -> list[Diagnostic]:
     """What the linter finds in a function's source when it is mapped as ``in_dims`` says; nothing is run.
 
-    ``in_dims=None`` maps every positional argument. A transformed function is linted as it is transformed. Returns a list of ``Diagnostic``.
+    ``in_dims=None`` maps every positional argument. A transformed function is linted as it is transformed. Gives a list of findings.
     """
     from .compiler.lint import lint_function
 

@@ -9,12 +9,11 @@ from typing import Any
 from ..arguments import check_flag, check_function, check_has_aux, check_outputs, check_tangents
 from ..compiler.core.builder import Value, atom_of, building, call, current
 from ..compiler.core.program import Program, free_vars
-from ..compiler.core.trees import Tree, flatten, flatten_as
-from ..compiler.frontend.session import Path, session
+from ..compiler.core.trees import flatten, flatten_as
 from ..compiler.specialize import Context
 from ..compiler.transforms import forward
 from ..transformed import Inner, Transformed, replaced, stage
-from .vjp import Primals, _residuals_and_cotangent, is_inexact
+from .halves import Held, Primals, SecondHalf, is_inexact
 
 
 def jvp(
@@ -23,8 +22,8 @@ def jvp(
     """The output of ``func(*primals)`` and its derivative along ``tangents``: ``(output, tangent)``, with ``has_aux`` ``(output, tangent,
     aux)``.
 
-    ``primals`` and ``tangents`` are tuples of one structure; tangents have the shapes and dtypes of their primals. With ``strict`` an output
-    that does not depend on the primals is refused instead of getting zeros.
+    ``primals`` and ``tangents`` are tuples of one structure; tangents have the shapes and dtypes of their primals. With ``strict`` an
+    output that does not depend on the primals is refused instead of getting zeros.
 
     >>> import numpy as np, pergrad as pg
     >>> pg.jvp(np.sin, (np.zeros(2),), (np.ones(2),))
@@ -119,25 +118,10 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     return output, JvpFunction(found.extra["linear"], tuple(residuals), primals)
 
 
-class Linear(Transformed):
+class Linear(SecondHalf):
     """The derivative of one compiled call, as a function of residuals and tangents."""
 
     kind = "linear"
-
-    def __init__(self, func: Any, split: forward.Linearized, tree: Tree, outs: Sequence[Any], primals: Primals) -> None:
-        super().__init__(func)
-        self.split = split
-        self.tree = tree
-        self.outs = outs
-        self.primals = primals
-
-    def identity(self) -> tuple[Any, Any]:
-        return self, ()
-
-    def _find_cache(self) -> Any:
-        from ..compiler.specialize import Specialisations
-
-        return Specialisations(self.emitted_name, _residuals_and_cotangent, self.record, self.axes)
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         residuals, tangents = args
@@ -147,8 +131,8 @@ class Linear(Transformed):
             if wanted:
                 given = atom_of(t).type
                 chosen.append(call("numpy.astype", t, own.dtype) if given.weak or given.dtype != own.dtype else t)
-        stage("linear", self.split.linear)
-        atoms = current().inline(self.split.linear, [*residuals, *chosen])
+        stage("linear", self.halves.linear)
+        atoms = current().inline(self.halves.linear, [*residuals, *chosen])
         dots = iter([current().wrap(a) for a in atoms])
         return self.tree.unflatten([next(dots) if is_inexact(o) else call("numpy.zeros", o.shape) for o in self.outs])
 
@@ -175,46 +159,27 @@ class Linearization(Transformed):
         out, saved, linear = self.split(args)
         assert context is not None
         # what the derivative reads of captured arrays is kept as well: it runs in a compilation of its own
-        program, n = linear.split.linear, len(saved)
+        program, n = linear.halves.linear, len(saved)
         free = free_vars(program)
         params = (*program.params[:n], *free, *program.params[n:])
-        linear.split = dataclasses.replace(linear.split, linear=Program(params, program.body, program.results, program.name, program.sizes))
+        linear.halves = dataclasses.replace(linear.halves, linear=Program(params, program.body, program.results, program.name, program.sizes))
         saved = [*saved, *(Value(v) for v in free)]
         context.extra["linear"] = linear
         return out, saved
 
 
-class JvpFunction:
+class JvpFunction(Held):
     """The linear approximation of one call: tangents in, the output's tangent out."""
 
-    def __init__(self, linear: Linear, residuals: tuple[Any, ...], primals: tuple[Any, ...]) -> None:
-        self.linear = linear
-        self.residuals = residuals
+    __name__ = "jvp_fn"
+
+    def __init__(self, linear: Linear, residuals: Sequence[Any], primals: tuple[Any, ...]) -> None:
+        super().__init__(linear, residuals)
         self.primals = primals
-        self.__name__ = "jvp_fn"
 
-    def __call__(self, *tangents: Any) -> Any:
-        if building():
-            return self.record(tangents)
-        check_tangents(self.linear._func, self.primals, tangents, transform="linearize")
-        return self.linear(self.residuals, tangents)
-
-    def __pergrad_trace__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self.record(args)
-
-    def record(self, tangents: tuple[Any, ...]) -> Any:
-        """The derivative inside a compiled function; residuals of a finished call are captured arrays."""
-        check_tangents(self.linear._func, self.primals, tangents, transform="linearize")
-        root = Path("object", self.residuals, None, "residuals")
-        residuals = [
-            x if isinstance(x, Value) else session().capture(Path("item", root, k, f"residual_{k}"), x)
-            for k, x in enumerate(self.residuals)
-        ]
-        return self.linear.record((residuals, tangents), {})
-
-    def source(self, *args: Any) -> str:
-        """The emitted source of the derivative."""
-        return self.linear.source()
+    def argument(self, args: tuple[Any, ...]) -> Any:
+        check_tangents(self.half._func, self.primals, args, transform="linearize")
+        return args
 
 
-__all__ = ["JvpFunction", "Jvp", "Linear", "Linearization", "jvp", "linearize"]
+__all__ = ["Jvp", "JvpFunction", "Linear", "Linearization", "jvp", "linearize"]

@@ -9,11 +9,11 @@ from typing import Any
 from ..arguments import check_cotangent, check_flag, check_function, check_has_aux, check_outputs
 from ..compiler.core.builder import Value, atom_of, building, call, current
 from ..compiler.core.program import Program, Var, free_vars
-from ..compiler.core.trees import Tree, flatten
-from ..compiler.frontend.session import Path, session
+from ..compiler.core.trees import flatten
 from ..compiler.specialize import Context
 from ..compiler.transforms import reverse
 from ..transformed import Inner, Transformed, replaced, stage
+from .halves import Held, Primals, SecondHalf, is_inexact
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -41,69 +41,18 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (out, pullback, aux) if has_aux else (out, pullback)
 
 
-class Backward(Transformed):
+class Backward(SecondHalf):
     """The backward pass of one compiled forward pass, as a function of residuals and cotangent."""
 
     kind = "vjp"
-
-    def __init__(self, func: Any, pullback: reverse.Pullback, tree: Tree, outs: Sequence[Any], primals: Primals) -> None:
-        super().__init__(func)
-        self.pullback = pullback
-        self.tree = tree
-        self.outs = outs
-        self.primals = primals
-
-    def identity(self) -> tuple[Any, Any]:
-        return self, ()
-
-    def _find_cache(self) -> Any:
-        from ..compiler.specialize import Specialisations
-
-        return Specialisations(self.emitted_name, _residuals_and_cotangent, self.record, self.axes)
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         residuals, cotangent = args
         given = check_cotangent(self._func, self.tree, self.outs, (cotangent,))
         cts = [converted(c, o) for c, o in zip(given, self.outs, strict=True) if is_inexact(o)]
-        stage("backward", self.pullback.backward)
-        atoms = current().inline(self.pullback.backward, [*cts, *residuals])
+        stage("backward", self.halves.backward)
+        atoms = current().inline(self.halves.backward, [*cts, *residuals])
         return self.primals.rebuilt([current().wrap(a) for a in atoms])
-
-
-def _residuals_and_cotangent(residuals: Any, cotangent: Any) -> None:
-    """The parameters of a backward pass."""
-
-
-class Primals:
-    """The structure of the primals, and which of their values have a derivative."""
-
-    def __init__(self, primals: tuple[Any, ...]) -> None:
-        self.shapes = [None if not is_number_like(x) else atom_of(x).type for x in flatten(primals)[0]]
-        self.tree = flatten(primals)[1]
-        self.wanted = [t is not None and t.dtype.kind == "f" for t in self.shapes]
-
-    def rebuilt(self, grads: Sequence[Any]) -> tuple[Any, ...]:
-        """Gradients in the primals' structure; float zeros for integers."""
-        rest = iter(grads)
-        out = []
-        for t, wanted in zip(self.shapes, self.wanted, strict=True):
-            if wanted:
-                out.append(next(rest))
-            else:
-                out.append(None if t is None else call("numpy.zeros", t.shape))
-        return self.tree.unflatten(out)  # type: ignore[no-any-return]
-
-
-def is_number_like(x: Any) -> bool:
-    """Whether a primal is an array or number."""
-    from ..compiler.frontend.trace import is_number
-
-    return is_number(x) or (hasattr(x, "shape") and hasattr(x, "dtype"))
-
-
-def is_inexact(x: Any) -> bool:
-    """Whether an output has a cotangent."""
-    return isinstance(x, Value) and x.type.inexact
 
 
 def converted(ct: Any, out: Value) -> Any:
@@ -155,10 +104,10 @@ class Forward(Transformed):
         out, aux, saved, backward = self.pull(args)
         assert context is not None
         # what the backward pass reads of captured arrays is kept as well: it runs in a compilation of its own
-        free = free_vars(backward.pullback.backward)
-        program = backward.pullback.backward
+        free = free_vars(backward.halves.backward)
+        program = backward.halves.backward
         whole = Program((*program.params, *free), program.body, program.results, program.name, program.sizes)
-        backward.pullback = dataclasses.replace(backward.pullback, backward=whole)
+        backward.halves = dataclasses.replace(backward.halves, backward=whole)
         saved = [*saved, *(Value(v) for v in free)]
         context.extra["backward"] = backward
         return ((out, aux) if self._options["has_aux"] else out), saved
@@ -168,36 +117,14 @@ def _saved(pullback: reverse.Pullback, operands: Sequence[Any], outs: Sequence[A
     return [v if isinstance(v, Value) else Value(atom_of(v)) for v in pullback.saved(operands, outs)]
 
 
-class VjpFunction:
+class VjpFunction(Held):
     """The pullback of one call: cotangents in, a tuple of gradients out."""
 
-    def __init__(self, backward: Backward, residuals: tuple[Any, ...]) -> None:
-        self.backward = backward
-        self.residuals = residuals
-        self.__name__ = "vjp_fn"
+    __name__ = "vjp_fn"
 
-    def __call__(self, *cotangent: Any) -> tuple[Any, ...]:
-        if building():
-            return self.record(cotangent)
-        check_cotangent(self.backward._func, self.backward.tree, self.backward.outs, cotangent)
-        return self.backward(self.residuals, cotangent[0])  # type: ignore[no-any-return]
-
-    def __pergrad_trace__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        return self.record(args)
-
-    def record(self, cotangent: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The pullback inside a compiled function; residuals of a finished call are captured arrays."""
-        check_cotangent(self.backward._func, self.backward.tree, self.backward.outs, cotangent)
-        root = Path("object", self.residuals, None, "residuals")
-        residuals = [
-            x if isinstance(x, Value) else session().capture(Path("item", root, k, f"residual_{k}"), x)
-            for k, x in enumerate(self.residuals)
-        ]
-        return self.backward.record((residuals, cotangent[0]), {})  # type: ignore[no-any-return]
-
-    def source(self, *args: Any) -> str:
-        """The emitted source of the backward pass."""
-        return self.backward.source()
+    def argument(self, args: tuple[Any, ...]) -> Any:
+        check_cotangent(self.half._func, self.half.tree, self.half.outs, args)
+        return args[0]
 
 
-__all__ = ["Backward", "Forward", "Primals", "VjpFunction", "vjp"]
+__all__ = ["Backward", "Forward", "VjpFunction", "vjp"]
