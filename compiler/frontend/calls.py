@@ -410,7 +410,7 @@ def into(out: Any, result: Any) -> Any:
 
 def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     if isinstance(where, Value):
-        assign(dst, where, call("numpy.broadcast_to", src, dst.shape)) if False else dst.write(
+        dst.write(
             cast(call("numpy.where", where, src, Value(dst.atom)), dst.type)
         )
         return
