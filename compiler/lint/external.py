@@ -80,6 +80,8 @@ SILENT = frozenset(
     builtins.issubclass
     builtins.super builtins.object builtins.format builtins.hash builtins.vars builtins.dir""".split()
 )
+# Methods that take another array's type or shape only.
+OF_THE_KIND = frozenset({"to", "type_as", "view_as", "expand_as", "reshape_as", "astype"})
 CHANGES = frozenset(
     "append extend insert add update setdefault pop popitem clear remove discard appendleft extendleft sort reverse".split()
 )
@@ -276,6 +278,10 @@ class External(Caller):
                         out.append(self.call(self.attribute(v, node.func.attr, node.func), args, node))
                 self.values[node.func] = Method(base, node.func.attr)
                 return self.join_all(out)
+            if node.func.attr in ("eval", "train") and any(c is not None and c.kind == "object" for c in cells):
+                self.set_training(base, node.func.attr == "train" and not any(isinstance(a, ast.Constant) and a.value is False for a in node.args))
+                if not any(c is not None and isinstance(c.cls, ClassOf) and self.in_class(c.cls, node.func.attr) for c in cells):
+                    return base
             func = self.attribute(base, node.func.attr, node.func)
             self.values[node.func] = func
         else:
@@ -334,7 +340,7 @@ class External(Caller):
         lib = c.library if c.library and c.kind == "array" else self.library
         data = library(lib)
         fact: Fact | None = data.method(name)
-        batch = self.deep_all(args, owner)
+        batch = self.deep_all(args, owner) if name not in OF_THE_KIND else self.deep(owner)
         known = c.kind == "array" or c.batch.any or fact is not None or name in data.METHOD_NAMES
         if c.kind == "any":
             tree = self.tree_method(owner, c, name, args, node, where)
@@ -448,12 +454,21 @@ class External(Caller):
             return self.array(node, self.deep_all(args, owner))
         if kind.startswith("torch.nn."):
             if name in ("eval", "requires_grad_", "to", "double", "float", "half", "cuda", "cpu", "train"):
-                if name == "eval" or (name == "train" and args.positional == [Static(False)]):
-                    self.heap[owner.id] = c._replace(items={**c.items, ".training": Static(False)})
+                if name in ("eval", "train"):
+                    self.set_training(owner, name == "train" and args.positional != [Static(False)])
                 return owner
             if name == "forward":
                 return self.call_instance(owner, c, args, node)
         return self.unknown_call(args, node, owner)
+
+    def set_training(self, value: Value, mode: bool, room: int = 6) -> None:
+        """``module.eval()`` and ``module.train()``: a mode of the module and of all modules in it."""
+        for ref, c in list(self.cells(value)):
+            if c.kind in ("lib", "object", "list", "dict") and room:
+                for v in c.items.values():
+                    self.set_training(v, mode, room - 1)
+                if c.kind in ("lib", "object"):
+                    self.heap[ref.id] = c._replace(items={**c.items, ".training": Static(mode)})
 
     def call_instance(self, ref: Ref, c: Cell, args: Args, node: ast.AST) -> Value:
         """Calling an instance of a library's class: a layer."""

@@ -110,7 +110,16 @@ class PythonCalls(External):
         known = answers.pop() if len(answers) == 1 else None
         return ANY if known is None else Static(known)
 
+    def keyed(self, args: Args, elements: Value, node: ast.AST) -> None:
+        """``key=`` of sorted, min and max: what it gives for an element is compared."""
+        key = args.keywords.get("key")
+        if key is not None and not isinstance(key, Static):
+            self.fire("key", (node, self.call(key, Args([elements]), node)))
+
     def call_builtins_max(self, args: Args, node: ast.AST) -> Value:
+        if args.positional:
+            several = len(args.positional) > 1
+            self.keyed(args, self.join_all(args.positional) if several else self.element(args.positional[0], node), node)
         if len(args.positional) == 1:
             return self.element(args.positional[0], node)
         batch = self.deep_all(args)
@@ -186,6 +195,7 @@ class PythonCalls(External):
     def call_builtins_sorted(self, args: Args, node: ast.AST) -> Value:
         items = self.known_items(args.positional[0]) if args.positional else None
         rest = self.join_all(items) if items is not None else self.element(args.positional[0], node) if args.positional else ANY
+        self.keyed(args, rest, node)
         return self.new(node, Cell("list", depth=self.depth, rest=rest))
 
     def call_builtins_tuple(self, args: Args, node: ast.AST) -> Value:

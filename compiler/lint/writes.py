@@ -50,7 +50,7 @@ class Writer(Evaluator):
             verdict, sure = self.judge(c, value, how)
             if self.levels:
                 self.report_write(node, where, how, verdict, sure, value, c, method)
-            if verdict != "unbatched":
+            if verdict not in ("unbatched", "host"):
                 self.mark(ref, value)
 
     def judge(self, c: Cell, value: Batch, how: str) -> tuple[str, bool]:

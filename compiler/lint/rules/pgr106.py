@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from ..external import Call
 from ..rule import Facts, Finding, Rule
-from ..values import Batch
+from ..values import Batch, Value
 
 NAMES = {"min": "minimum", "max": "maximum", "sorted": "sort", "any": "any", "all": "all"}
 METHODS = ("sort", "index", "count", "remove")
@@ -63,3 +64,10 @@ F = vmap(f)
                 yield self.finding(
                     call.node, message, batch, help=f"{facts.where}.sort({facts.where}.stack(...))" if short == "sort" else ""
                 )
+
+    def visit_key(self, subject: tuple[ast.AST, Value], facts: Facts) -> Iterator[Finding]:
+        node, value = subject
+        batch = facts.holds(value)
+        if batch.any and not facts.seen(node):
+            message = f"data-dependent control flow: `{facts.text(node)}` compares keys that differ between samples"
+            yield self.finding(node, message, batch, help=f"{facts.where}.argsort(keys)")
