@@ -9,11 +9,15 @@ from __future__ import annotations
 import ast
 import copy
 import math
+import warnings
 from typing import Any
 
-import astor
-
 from .wrap import wrap
+
+with warnings.catch_warnings():
+    # astor names the node classes of Python 3.7 when it is imported
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import astor
 
 
 class Comment(ast.stmt):
@@ -65,15 +69,15 @@ def _regular(node: Any) -> Any:
     if isinstance(node, Comment):
         return Comment(text=node.text)
     if isinstance(node, ast.AST):
-        new = type(node)()
+        fields = {}
         for name in node._fields:
             value = getattr(node, name, None)
             if isinstance(value, list):
                 value = [_regular(v) for v in value]
             elif isinstance(value, ast.AST) and not isinstance(value, (ast.expr_context, ast.operator, ast.unaryop)):
                 value = _regular(value)
-            setattr(new, name, value)
-        return new
+            fields[name] = value
+        return type(node)(**fields)
     return copy.copy(node)
 
 
