@@ -75,7 +75,7 @@ class Machine(Executor):
             return
         span = self.span(finding.node, module)
         trail = self.trail(*finding.about)
-        self.facts.reported[(module.file, finding.node)] = True
+        self.facts.reported[(module.file, finding.node)] = severity == "error"
         self.found[key] = Diagnostic(rule.code, rule.name, severity, finding.message, span, steps(trail, span), finding.help)
 
 
@@ -125,11 +125,21 @@ def lint_module(module: Module, project: Project, assume_batched: bool = False) 
     return Result((*found, *notes), len(own), sum(own.values()), read, missing)
 
 
-def site_nodes(tree: ast.AST) -> list[ast.AST]:
+def site_nodes(tree: ast.Module) -> list[ast.AST]:
     """Names that look like a transform of interest: what decides which functions are walked."""
     out: list[ast.AST] = []
+    # Another name that the top level gives a transform: ``batched = jax.vmap``.
+    aliases = {
+        target.id
+        for s in tree.body
+        if isinstance(s, ast.Assign) and (getattr(s.value, "attr", "") in SITE_NAMES or getattr(s.value, "id", "") in SITE_NAMES)
+        for target in s.targets
+        if isinstance(target, ast.Name)
+    }
     for node in ast.walk(tree):
-        if (isinstance(node, ast.Attribute) and node.attr in SITE_NAMES) or (isinstance(node, ast.Name) and node.id in SITE_NAMES):
+        if (isinstance(node, ast.Attribute) and node.attr in SITE_NAMES) or (
+            isinstance(node, ast.Name) and node.id in SITE_NAMES | aliases
+        ):
             out.append(node)
         elif isinstance(node, ast.ImportFrom):
             out += [node for a in node.names if a.name in SITE_NAMES]

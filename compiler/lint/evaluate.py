@@ -77,7 +77,7 @@ class Evaluator(Heap):
         handler = getattr(self, "eval_" + type(node).__name__, None)
         value = handler(node) if handler is not None else self.eval_others(node)
         self.values[node] = value
-        return value  # type: ignore[no-any-return]
+        return value
 
     def eval_others(self, node: ast.expr) -> Value:
         for child in ast.iter_child_nodes(node):

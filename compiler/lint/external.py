@@ -105,7 +105,7 @@ class External(Caller):
             return special
         if handler is not None:
             self.fire("call", Call(node, name, "python", args, None, None, None, False))
-            return handler(args, node)  # type: ignore[no-any-return]
+            return handler(args, node)
         if owner in ("numpy", "torch", "jax"):
             return self.call_array_library(name, owner, args, node)
         self.fire("call", Call(node, name, owner, args, None, None, None, False))
@@ -279,7 +279,9 @@ class External(Caller):
                 self.values[node.func] = Method(base, node.func.attr)
                 return self.join_all(out)
             if node.func.attr in ("eval", "train") and any(c is not None and c.kind == "object" for c in cells):
-                self.set_training(base, node.func.attr == "train" and not any(isinstance(a, ast.Constant) and a.value is False for a in node.args))
+                self.set_training(
+                    base, node.func.attr == "train" and not any(isinstance(a, ast.Constant) and a.value is False for a in node.args)
+                )
                 if not any(c is not None and isinstance(c.cls, ClassOf) and self.in_class(c.cls, node.func.attr) for c in cells):
                     return base
             func = self.attribute(base, node.func.attr, node.func)

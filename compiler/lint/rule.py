@@ -64,9 +64,10 @@ class Facts:
         return value is not None and self.machine.is_boolean(value)
 
     def seen(self, node: ast.AST) -> bool:
-        """Whether a part of the node has been reported already."""
+        """Whether a part of the node has been reported already, as surely as it would be now."""
         file = self.machine.frames[-1].module.file
-        return any((file, part) in self.reported for part in ast.walk(node))
+        found = [self.reported[file, part] for part in ast.walk(node) if (file, part) in self.reported]
+        return any(found) or (bool(found) and not self.machine.sure)
 
     def text(self, node: ast.AST, limit: int = 60) -> str:
         """The source text of a node."""

@@ -49,7 +49,7 @@ class Batch(NamedTuple):
     yes: int
     may: int
 
-    def __or__(self, other: Batch) -> Batch:  # type: ignore[override]
+    def __or__(self, other: Batch) -> Batch:
         return Batch(self.yes | other.yes, self.may | other.may)
 
     def softened(self) -> Batch:
@@ -107,7 +107,7 @@ class _Record(Value):
         return tuple(getattr(self, s) for s in type(self).__slots__)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(self) is type(other) and self._key() == other._key())  # type: ignore[attr-defined]
+        return self is other or (type(self) is type(other) and self._key() == other._key())
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._key()))

@@ -112,7 +112,7 @@ class Writer(Evaluator):
 
     def write_scope(self, name: str, frame: object, node: ast.AST, value: Value) -> None:
         """An assignment to a global or nonlocal name."""
-        depth = self.depths.get(frame, 0)  # type: ignore[call-overload]
+        depth = self.depths.get(frame, 0)
         if self.levels and depth < self.depth:
             batch = self.deep(value)
             self.fire(

@@ -23,7 +23,7 @@ class Options(NamedTuple):
 def render(name: str, diagnostics: Sequence[Diagnostic], options: Options) -> str:
     """The report in a format, without a final line break."""
     module = importlib.import_module(f".{name}_format", __name__)
-    return module.render(diagnostics, options)  # type: ignore[no-any-return]
+    return module.render(diagnostics, options)
 
 
 def place(d: Diagnostic) -> str:

@@ -64,7 +64,7 @@ F = vmap(lambda x: bn(x))
 
     def visit_statistics(self, subject: tuple[ast.AST, str], facts: Facts) -> Iterator[Finding]:
         node, name = subject
-        if facts.batched(facts.value(node.args[0])).any if isinstance(node, ast.Call) and node.args else False:  # type: ignore[arg-type]
+        if facts.batched(facts.value(node.args[0])).any if isinstance(node, ast.Call) and node.args else False:
             message = f"{name} in training mode updates its running statistics inside the mapped function"
             yield self.finding(node, message, sure=False, help="model.eval(), track_running_stats=False, or torch.nn.GroupNorm")
 
