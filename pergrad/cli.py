@@ -125,6 +125,7 @@ def lint(arguments: argparse.Namespace) -> int:
     paths = arguments.paths or ["."]
     if arguments.jobs is not None and arguments.jobs < 0:
         raise ConfigError("--jobs must be 0 or more")
+    config: Path | None
     if arguments.config is not None:
         config = Path(arguments.config)
         if not config.is_file():

@@ -18,6 +18,7 @@ from .values import (
     Func,
     Lib,
     ModuleOf,
+    Ref,
     Root,
     Static,
     Transformed,
@@ -130,7 +131,7 @@ class Executor(Maps):
         if isinstance(value, Union):
             return self.join_all([self.entry(v, i, node) for v in value.items if not (isinstance(v, Static) and v.const is None)])
         c = self.cell(value)
-        if c is not None and c.kind in ("any", "array") and hasattr(value, "id"):
+        if c is not None and c.kind in ("any", "array") and isinstance(value, Ref):
             return self.part(value, c, (i,), node, scalar=True)
         return self.element(value, node)
 

@@ -118,6 +118,9 @@ class External(Caller):
             return ANY
         return self.unknown_call(args, node)
 
+    def call_python(self, name: str, args: Args, node: ast.AST) -> Value:
+        raise NotImplementedError
+
     def special(self, name: str, args: Args, node: ast.AST) -> Value | None:
         """Transforms, and what takes functions; None for everything else."""
         return None

@@ -163,8 +163,8 @@ class Maps(PythonCalls):
         """Positional parameters still open, each with whether it has a default, and whether more are taken."""
         if isinstance(func, Func):
             spec = func.node.args
-            names = [p.arg for p in (*spec.posonlyargs, *spec.args)]
-            return [(n, i >= len(names) - len(func.defaults)) for i, n in enumerate(names)], spec.vararg is not None
+            own = [p.arg for p in (*spec.posonlyargs, *spec.args)]
+            return [(n, i >= len(own) - len(func.defaults)) for i, n in enumerate(own)], spec.vararg is not None
         if isinstance(func, Bound):
             names, more = self.parameters(func.func)
             return names[1:], more
@@ -319,10 +319,10 @@ class Maps(PythonCalls):
         root = Root("argument", name, self.span(made.site, made.module))
         if c is None:
             if isinstance(value, Tuple):
-                items = tuple(
+                entries = tuple(
                     self.map_value(v, 0 if batch.yes else UNKNOWN, batch.any, (*key, i), name, made) for i, v in enumerate(value.items)
                 )
-                return Tuple(items, value.names)
+                return Tuple(entries, value.names)
             if not isinstance(value, Static) or value.const is None or isinstance(value.const, str):
                 return value
             c = Cell("any", CLEAN, self.depth, root)
@@ -404,7 +404,9 @@ class Maps(PythonCalls):
         grads: Value = self.any((node, "grads"), batch)
         if isinstance(argnums, tuple):
             grads = Tuple(tuple(self.any((node, "grads", i), batch) for i in range(len(argnums))))
-        value, aux = self.any((node, "value"), self.deep(result)), ANY
+        value: Value = self.any((node, "value"), self.deep(result))
+        value_part: Value
+        aux: Value = ANY
         if isinstance(result, Tuple) and len(result.items) == 2:
             value_part, aux = result.items
         else:
