@@ -8,7 +8,8 @@ first. Results are copied where they would share memory with an argument, a cons
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from ..core.program import Var
 from .alias_classes import AliasClasses
@@ -34,6 +35,8 @@ from .tree import (
     variables,
 )
 
+_ATTEMPTS = 3
+
 
 def copied(x: Operand) -> Tree:
     """A copy of a value."""
@@ -42,24 +45,60 @@ def copied(x: Operand) -> Tree:
 
 def plan(block: list[Statement], foreign: Iterable[Var], *, in_place: bool) -> None:
     """Insert the copies, and mark the assignments that may update their left operand. ``foreign`` are arrays that belong to others."""
-    _Plan(block, foreign, in_place).run()
+    facts = _Facts(block, list(foreign), in_place)
+    detached: set[Bind] = set()
+    for _ in range(_ATTEMPTS):
+        attempt = _Plan(facts, detached)
+        attempt.visit(block, None)
+        if attempt.wanted <= detached:
+            return
+        attempt.undo()
+        detached |= attempt.wanted
+    _Plan(facts, detached).visit(block, None)
+
+
+class _Facts:
+    """What holds of the statements before any copy is inserted."""
+
+    def __init__(self, block: list[Statement], foreign: list[Var], in_place: bool) -> None:
+        self.foreign = foreign
+        self.in_place = in_place
+        self.static = AliasClasses.of(block)
+        self.readonly = readonly_views(block)
+        self.life: Lifetimes = lifetimes(block, lambda s: isinstance(s, (Bind, Move, Write)))
 
 
 class _Plan:
-    def __init__(self, block: list[Statement], foreign: Iterable[Var], in_place: bool) -> None:
-        self.top = block
-        self.in_place = in_place
+    """One attempt. ``detached`` are views that are copied where they are taken, so that what they show may be written; ``wanted`` those
+    that would have to be for some write to need no copy of the whole."""
+
+    def __init__(self, facts: _Facts, detached: set[Bind]) -> None:
+        self.in_place = facts.in_place
+        self.static = facts.static
+        self.readonly = facts.readonly
+        self.life = facts.life
+        self.detached = detached
+        self.wanted: set[Bind] = set()
+        self.views: dict[Var, Bind] = {}
+        self.log: list[Callable[[], None]] = []
         self.classes = AliasClasses()
-        self.static = AliasClasses.of(block)
-        self.foreign: set[Var] = {self.classes.find(v) for v in foreign}
-        self.readonly = readonly_views(block)
+        self.foreign: set[Var] = {self.classes.find(v) for v in facts.foreign}
         # variables of the loops around that do not belong to one iteration alone: what they hold may turn up under another name in the next
         self.frozen: list[Var] = []
-        self.life: Lifetimes = lifetimes(block, lambda s: isinstance(s, (Bind, Move, Write)))
         self.exclusive: set[Var] = set()
 
-    def run(self) -> None:
-        self.visit(self.top, None)
+    # changes
+
+    def undo(self) -> None:
+        """Take everything back."""
+        for step in reversed(self.log):
+            step()
+
+    def copy(self, s: Statement, i: int) -> None:
+        """Copy an operand."""
+        before = s.operands[i]
+        s.operands[i] = copied(before)
+        self.log.append(partial(s.operands.__setitem__, i, before))
 
     # classes
 
@@ -121,12 +160,13 @@ class _Plan:
                 for a in each(s.blocks()[-1]):
                     place = kept(a)
                     if place is not None and not a.operands[place].type.scalar and self.static.find(a.targets[0]) in written:
-                        a.operands[place] = copied(a.operands[place])
+                        self.copy(a, place)
             for inner in s.blocks():
                 self.visit(inner, s if isinstance(s, (Loop, Repeat)) else None)
             if isinstance(s, (Loop, Repeat)):
                 self.frozen = [v for v in self.frozen if v not in s.carried]
             out.append(s)
+        self.log.append(partial(block.__setitem__, slice(None), list(block)))
         block[:] = out
 
     def bind(self, s: Bind) -> None:
@@ -135,10 +175,16 @@ class _Plan:
             after = self.life.needed_after(s)
             if not self.taken(left, after):
                 s.update = True
+                self.log.append(partial(setattr, s, "update", False))
                 self.join(s.targets[0], left)
                 return
+        if s in self.detached:
+            self.copy(s, 0)
+            return
         for t in s.targets:
             self.join(t, value)
+        if isinstance(value, Tree) and isinstance(value.template.expr, ast.Subscript) and value.aliases:
+            self.views[s.targets[0]] = s
 
     def write(self, s: Write, out: list[Statement]) -> None:
         base, target = s.base, s.targets[0]
@@ -149,11 +195,24 @@ class _Plan:
             others = [s.operands[1], *(x for name, x in place.operands.items() if name != "_0")]
             root = self.classes.find(base)
             taken = any(self.classes.find(v) is root for x in others for v in variables(x))
+        if taken and self.in_place:
+            self.wanted.update(self.obstacles(base, target, self.life.needed_after(s)))
         if taken:
             fresh = Var(base.type, target.name)
             out.append(Bind(targets=[fresh], operands=[copied(base)], section=s.section, helper=s.helper))
+            self.log.append(partial(setattr, s, "base", base))
             s.base = fresh
         self.join(target, s.base)
+
+    def obstacles(self, base: Var, target: Var, after: frozenset[Var]) -> list[Bind]:
+        """The views of parts of an array that alone keep it from being written in place."""
+        root = self.classes.find(base)
+        if root in self.foreign or base in self.readonly or any(self.classes.find(v) is root for v in self.frozen):
+            return []
+        needed = [v for v in self.classes.of_var(root) if v in after and v is not target]
+        if all(v in self.views and v.type.ndim < base.type.ndim for v in needed):
+            return [self.views[v] for v in needed]
+        return []
 
     def pairs(self, s: Move) -> None:
         for t, x in zip(s.targets, s.operands, strict=True):
@@ -176,7 +235,7 @@ class _Plan:
             taken = self.taken(x, after, (t,)) or any(all_roots.count(root) > 1 for root in self.roots(x))
             if self.static.find(t) in written and self.in_place:
                 if taken:
-                    s.operands[i] = copied(x)
+                    self.copy(s, i)
                 self.exclusive.add(t)
             elif not taken and others.count(self.static.find(t)) == 1 and accumulates(t, loop):
                 self.exclusive.add(t)
@@ -190,7 +249,7 @@ class _Plan:
         all_roots = [root for x in s.operands for root in set(self.roots(x))]
         for i, (t, x) in enumerate(zip(s.targets, s.operands, strict=True)):
             if t in self.exclusive and (self.taken(x, after, s.targets) or any(all_roots.count(root) > 1 for root in self.roots(x))):
-                s.operands[i] = copied(x)
+                self.copy(s, i)
         self.pairs(s)
 
     def give_back(self, s: Return) -> None:
@@ -200,7 +259,7 @@ class _Plan:
                 continue
             roots = self.roots(x)
             if any(r in given for r in roots) or self.taken(x, frozenset()):
-                s.operands[i] = copied(x)
+                self.copy(s, i)
             given.update(roots)
 
 
@@ -244,11 +303,16 @@ def accumulates(carry: Var, loop: Loop | Repeat) -> bool:
     """Whether a loop carries only sums into a variable, so that updating it in place keeps it the loop's own."""
     body = loop.blocks()[-1]
     defined = {s.targets[0]: s for s in body if isinstance(s, Bind) and len(s.targets) == 1}
+    inner = {v: s for s in body if isinstance(s, (Loop, Repeat)) for v in s.carried}
+    entry = {t: x for s in body if isinstance(s, Move) for t, x in zip(s.targets, s.operands, strict=True) if t in inner}
     for s in body:
         if isinstance(s, Move) and carry in s.targets:
             x: Operand | None = s.operands[s.targets.index(carry)]
             while isinstance(x, Var) and x is not carry:
-                x = updated(defined[x]) if x in defined else None
+                if x in entry and accumulates(x, inner[x]):
+                    x = entry[x]
+                else:
+                    x = updated(defined[x]) if x in defined else None
             return x is carry
     return False
 

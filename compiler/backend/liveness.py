@@ -144,7 +144,9 @@ class _Walk:
         for v in after:
             inside.setdefault(v, head)
         for t in s.targets:
-            self.segment(t, head - 1, inside.pop(t, head))
+            used = inside.pop(t, head)
+            # a reader would lose the thread if an index changed its meaning inside its loop
+            self.segment(t, head - 1, used if s.over else max(used, 2 * stop if used > head else head))
         self.close(inside, head)
         live.clear()
         live.update(dict.fromkeys(inside, head))

@@ -19,6 +19,7 @@ from .liveness import Segments, lifetimes, merge, overlap
 from .tree import Bind, Loop, Move, Operand, Repeat, Statement, Tree, Write, each, variables
 
 RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np"})
+_INDICES = "ijklmn"
 _SEQUENCE = "tuvwpqrs"
 
 
@@ -191,8 +192,10 @@ class _Naming:
         own = self.name_of(slot)
         if own:
             yield own
+            if slot in self.index_depth and own in _INDICES:
+                yield from (n for n in _INDICES.partition(own)[2] if n not in self.users)
         elif slot in self.index_depth:
-            yield from (n for n in "ijklmn"[self.index_depth[slot] :] if n not in self.users)
+            yield from (n for n in _INDICES[self.index_depth[slot] :] if n not in self.users)
             own = "i"
         elif slot in self.hints:
             own = self.hints[slot]
