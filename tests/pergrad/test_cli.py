@@ -275,3 +275,11 @@ def test_explain_and_rules(folder, capsys):
     assert run(capsys, "explain", "data-dependent-branch")[1] == out
     table = run(capsys, "rules")[1].splitlines()
     assert table[0].startswith("PGR101  data-dependent-branch") and len(table) >= 30
+
+
+def test_show_prints_the_emitted_source(folder, tmp_path):
+    folder(shown="import numpy as np\nimport pergrad as pg\n\n\n@pg.per_sample_grad\ndef loss(w, x):\n    return np.sum((x @ w) ** 2)\n")
+    command = [sys.executable, "-m", "pergrad", "show", "shown:loss"]
+    done = subprocess.run([*command, "--arg", "f8[5]", "--arg", "f8[7,5]"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and "def loss_per_sample_grad(w, x):" in done.stdout and "importing shown" in done.stderr
+    assert subprocess.run([*command, "--arg", "f8[5"], capture_output=True, cwd=tmp_path).returncode == 2
