@@ -105,7 +105,10 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
             raised = True
         except VmapViolation as error:
             # all violations of a function are told at once
-            raise several([*recorded_violations(builder), error]) from None
+            earlier = recorded_violations(builder)
+            # a loop's bound that came out of an int() is refused there
+            told = any(e.line == error.line for e in earlier) and error.code == "PGR107"
+            raise several(earlier if told else [*earlier, error]) from None
         if raised:
             output = 0.0  # every path raises: nobody will see it, and any transform can take it
         for inner, outer in s.outer.items():

@@ -3,4 +3,26 @@
 Each is a strict xfail, so that an entry whose program works makes the tests fail until it is taken out.
 """
 
-KNOWN_GAPS: dict[str, str] = {}
+KNOWN_GAPS: dict[str, str] = {
+    "indexing.mask_of_mapped_values:value": "a mask of run-time values selects, also where it is reduced at once",
+    "indexing.mask_of_mapped_values:grad": "a mask of run-time values selects, also where it is reduced at once",
+    "indexing.mask_of_mapped_values:jvp": "a mask of run-time values selects, also where it is reduced at once",
+    "indexing.mask_of_mapped_values:grad_grad": "a mask of run-time values selects, also where it is reduced at once",
+    "indexing.nonzero_of_mapped_values:value": "np.nonzero of run-time values: its shape depends on them",
+    "indexing.nonzero_of_mapped_values:grad": "np.nonzero of run-time values: its shape depends on them",
+    "indexing.nonzero_of_mapped_values:jvp": "np.nonzero of run-time values: its shape depends on them",
+    "indexing.nonzero_of_mapped_values:grad_grad": "np.nonzero of run-time values: its shape depends on them",
+    "indexing.slice_bound_from_a_mapped_value:value": "a slice bound known only at run time",
+    "indexing.slice_bound_from_a_mapped_value:grad": "a slice bound known only at run time",
+    "indexing.slice_bound_from_a_mapped_value:jvp": "a slice bound known only at run time",
+    "indexing.slice_bound_from_a_mapped_value:grad_grad": "a slice bound known only at run time",
+    "state.comprehension_filter:value": "a comprehension filtered by run-time values",
+    "state.comprehension_filter:grad": "a comprehension filtered by run-time values",
+    "state.comprehension_filter:jvp": "a comprehension filtered by run-time values",
+    "state.comprehension_filter:grad_grad": "a comprehension filtered by run-time values",
+    "state.range_of_a_mapped_value:value": "a range known only at run time",
+    "state.range_of_a_mapped_value:grad": "a range known only at run time",
+    "state.range_of_a_mapped_value:jvp": "a range known only at run time",
+    "state.range_of_a_mapped_value:grad_grad": "a range known only at run time",
+    "indexing.index_from_a_shared_value:jvp": "a slice bound known only at run time, under jvp",
+}
