@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from ..core.program import Var
+from ..core.types import Type, known
 from .alias_classes import AliasClasses
 from .liveness import Lifetimes, lifetimes
 from .tree import (
@@ -210,7 +211,7 @@ class _Plan:
         if root in self.foreign or base in self.readonly or any(self.classes.find(v) is root for v in self.frozen):
             return []
         needed = [v for v in self.classes.of_var(root) if v in after and v is not target]
-        if all(v in self.views and v.type.ndim < base.type.ndim for v in needed):
+        if all(v in self.views and smaller(v.type, base.type) for v in needed):
             return [self.views[v] for v in needed]
         return []
 
@@ -261,6 +262,11 @@ class _Plan:
             if any(r in given for r in roots) or self.taken(x, frozenset()):
                 self.copy(s, i)
             given.update(roots)
+
+
+def smaller(a: Type, b: Type) -> bool:
+    """Whether a view of an array is surely less than the array."""
+    return a.ndim < b.ndim or (known(a.shape) and known(b.shape) and int(a.size) < int(b.size))  # type: ignore[arg-type]
 
 
 def readonly_views(block: list[Statement]) -> set[Var]:

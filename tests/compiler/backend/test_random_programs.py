@@ -31,7 +31,7 @@ class Maker:
     def fresh(self, pool):
         r = self.random
         a, b = r.choice(pool), r.choice(pool)
-        kind = r.randrange(12)
+        kind = r.randrange(13)
         if kind == 0:
             return np_.tanh(a + b)
         if kind == 1:
@@ -53,6 +53,10 @@ class Maker:
         if kind == 9:
             return np_.broadcast_to(a[0], (N,)) if r.random() < 0.5 else np_.squeeze(np_.expand_dims(a, 0), 0)
         if kind == 10:
+            part = a[1:3]
+            whole = write(a, b[:2], slice(1, 3))
+            return np_.concatenate([part, r.choice([part, whole[2:]])]) + whole
+        if kind == 11:
             return a + np_.sum(b) * 0.25
         return np_.maximum(a, b)
 
