@@ -16,9 +16,12 @@ FOLDER = ".pergrad_cache"
 
 
 def content_key(data: bytes) -> str:
-    import hashlib
-
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
+    try:
+        # hashlib would load OpenSSL, a twentieth of the time to start.
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def linter_key() -> str:
