@@ -356,6 +356,12 @@ class Value:
     def __hash__(self) -> int:
         return id(self)
 
+    def __copy__(self) -> Any:
+        return self if self.type.scalar else call("numpy.copy", self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
     def __neg__(self) -> Any:
         return self._unary("numpy.negative")
 

@@ -151,6 +151,7 @@ class Calls:
             name=function.__name__,
             helper=self.helper(function.__name__),
         )
+        frame.owner = function.owner
         self.bind_parameters(node.args, function.__name__, function.defaults, function.kw_defaults, args, kwargs, frame)
         return self.run(node, frame)
 
@@ -247,6 +248,9 @@ class Calls:
         if writer is not None:
             return writer(*self.lift_all(args), **kwargs)
         args, kwargs, out = split_out(entry, self.lift_all(args), kwargs)
+        where = kwargs.pop("where", True) if entry.family == "elementwise" else True
+        if where is not True:
+            return self.where_chosen(name, args, kwargs, self.lift(where), out)
         try:
             result = call(name, *args, **{k: self.lift(v) for k, v in kwargs.items()})
         except Undecided as error:
@@ -257,6 +261,19 @@ class Calls:
             note(error)
             raise
         return result if out is None else into(out, result)
+
+    def where_chosen(self: Walker, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], where: Any, out: Any) -> Any:
+        """A ufunc's ``where=``: what it does not choose stays in ``out``, and is computed of ones, so that no NaN of it comes into a derivative."""
+        if not isinstance(out, Array):
+            raise Unsupported(
+                f"{name.replace('numpy.', 'np.', 1)} with where= and without out= leaves memory as it was: unknown values",
+                code="PGR702",
+                span=current().span,
+                hint="give out=, or np.where(mask, ..., 0.0)",
+            )
+        kwargs = {k: self.lift(v) for k, v in kwargs.items()}
+        safe = tuple(call("numpy.where", where, a, 1) if isinstance(a, Value) and not isinstance(a.atom, Const) else a for a in args)
+        return into(out, call("numpy.where", where, call(name, *safe, **kwargs), Value(out.atom)))
 
     def call_ufunc_method(self: Walker, ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args = self.lift_all(args)
@@ -410,9 +427,7 @@ def into(out: Any, result: Any) -> Any:
 
 def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     if isinstance(where, Value):
-        dst.write(
-            cast(call("numpy.where", where, src, Value(dst.atom)), dst.type)
-        )
+        dst.write(cast(call("numpy.where", where, src, Value(dst.atom)), dst.type))
         return
     assign(dst, Ellipsis, src)
 
@@ -452,9 +467,34 @@ def _ufunc_at(ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) -> None:
     elif ufunc is np.subtract:
         assign(a, indices, -b, add=True)
     else:
+        _one_by_one(ufunc, a, indices if isinstance(indices, tuple) else (indices,), b)
+
+
+_ONE_BY_ONE = 256  # more single updates than this are not written out
+
+
+def _one_by_one(ufunc: np.ufunc, a: Any, indices: tuple[Any, ...], b: Any) -> None:
+    """``ufunc.at``: every place is updated as often as it is named, in order."""
+    arrays = [call("numpy.asarray", i) for i in indices if not isinstance(i, slice) and i is not None and i is not Ellipsis]
+    arrays = [i if isinstance(i, Value) else Value(atom_of(i)) for i in arrays]
+    shape = np.broadcast_shapes(*(i.shape for i in arrays)) if arrays else ()
+    count = math.prod(shape)
+    if len(arrays) != len(indices) or any(i.dtype.kind not in "iu" for i in arrays) or count > _ONE_BY_ONE:
         raise Unsupported(
-            f"np.{ufunc.__name__}.at has no rule", code="PGR702", span=current().span, hint="np.add.at and np.subtract.at have one"
+            f"np.{ufunc.__name__}.at has a rule for at most {_ONE_BY_ONE} integer indices",
+            code="PGR702",
+            span=current().span,
+            hint="np.add.at and np.subtract.at have one for any",
         )
+    flat = [call("numpy.reshape", call("numpy.broadcast_to", i, shape), -1) for i in arrays]
+    values = None
+    if b is not None:
+        rest = a.shape[len(arrays) :]
+        values = call("numpy.reshape", call("numpy.broadcast_to", b, (*shape, *rest)), (count, *rest))
+    for k in range(count):
+        place = tuple(i[k] for i in flat)
+        more = () if values is None else (values[k],)
+        assign(a, place, call(f"numpy.{ufunc.__name__}", a[place], *more))
 
 
 _WRITERS: dict[str, Callable[..., Any]] = {}

@@ -127,6 +127,20 @@ class Array(Value):
             return host(self, ".tolist()", "PGR203")
         return [x.tolist() if isinstance(x, Array) else host(x, ".tolist()", "PGR203") for x in self]
 
+    def __getattr__(self, name: str) -> Any:
+        method = super().__getattr__(name)
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            from .calls import into, split_out
+
+            entry = table.find_method(name)
+            assert entry is not None
+            given, kwargs, out = split_out(entry, (self, *args), kwargs)
+            result = method(*given[1:], **kwargs)
+            return result if out is None else into(out, result)
+
+        return called
+
     @property
     def known(self) -> bool:
         return isinstance(self.atom, Const)
@@ -134,6 +148,24 @@ class Array(Value):
     @property
     def flat(self) -> Any:
         return self.ravel()
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        assign(self, Ellipsis, value)
+
+    def astype(self, dtype: Any, *args: Any, copy: bool = True, **options: Any) -> Any:
+        return self if not copy and self.dtype == np.dtype(dtype) else call("numpy.astype", self, dtype)
+
+    def view(self, *args: Any) -> Any:
+        """Another name of the same memory; one of another type has no rule."""
+        if args:
+            raise Refused(
+                "a view of another type or class has no rule",
+                code="PGR702",
+                span=current().span,
+                hint="astype gives a copy of another type",
+            )
+        return Array(self.cell, self.path)
 
     @property
     def base(self) -> Any:
@@ -278,6 +310,15 @@ def assign(target: Array, index: Any, value: Any, *, add: bool = False) -> None:
         _assign_mask(target, mask, value)
         return
     value = _castable(value)
+    if (
+        not target.shape
+        and not add
+        and not isinstance(index, Value)
+        and index in ((), Ellipsis, (Ellipsis,))
+        and not atom_of(value).type.shape
+    ):
+        target.write(cast(Value(atom_of(value)), target.type))
+        return
     new = call("pergrad.additem" if add else "pergrad.setitem", Value(target.atom), index, value)
     target.write(new)
 
@@ -332,6 +373,8 @@ def cast(value: Value, type: Type) -> Value:
         value = call("numpy.astype", value, type.dtype)
     if atom.type.shape != type.shape:
         value = call("numpy.broadcast_to", value, type.shape)
+    if atom_of(value).type.scalar and not type.scalar:
+        value = call("numpy.reshape", value, ())  # memory stays an array, where NumPy's operators give scalars
     return value
 
 

@@ -241,6 +241,14 @@ class Expressions:
         )
 
     def eval_Call(self: Walker, node: ast.Call, frame: Frame) -> Any:
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id == "super"
+            and not node.args
+            and frame.owner is not None
+            and frame.owner.made is not None
+        ):
+            return super(frame.owner.made, next(iter(frame.locals.values())))
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and "__class__" in frame.closure:
             first = next(iter(frame.locals.values()))
             return super(frame.closure["__class__"].cell_contents, first)
@@ -358,7 +366,7 @@ def is_user_iterator(x: Any, walker: Walker) -> bool:
 
 def wrap_known(value: Any) -> Any:
     """A known array inside the walk; numbers are themselves."""
-    return wrap(Const(value)) if isinstance(value, np.ndarray) and value.ndim else value
+    return wrap(Const(value)) if isinstance(value, np.ndarray) else value
 
 
 def bounded(error: Undecided) -> PergradError:

@@ -51,6 +51,8 @@ class Frame(Memory):
         self.helper = helper
         self.locals: dict[str, Any] = {}
         self.live: list[frozenset[str]] = []
+        self.handled: list[Exception] = []  # what its except clauses are at work on
+        self.owner: ClassFrame | None = None  # the class body that the function was defined in
 
     def snapshot(self) -> dict[str, Any]:
         return dict(self.locals)
@@ -122,6 +124,12 @@ class Frame(Memory):
         if name not in self.locals:
             raise NameError(f"name '{name}' is not defined")
         del self.locals[name]
+
+
+class ClassFrame(Frame):
+    """The body of a class: its names are read first here, then outside; functions inside do not see them."""
+
+    made: type | None = None  # the class, once it is there
 
 
 def _span() -> Any:
@@ -234,6 +242,15 @@ def scope_of(node: FunctionNode) -> Scope:
     return Scope(*(frozenset(s) for s in (names.bound, names.globals, names.nonlocals, names.shared)), names.generator)
 
 
+@functools.lru_cache(maxsize=1024)
+def class_scope(node: ast.ClassDef) -> Scope:
+    """The scope of a class's body: a name that it has not bound yet is looked up outside."""
+    names = _Names()
+    for statement in node.body:
+        names.visit(statement)
+    return Scope(frozenset(), frozenset(names.globals), frozenset(names.nonlocals), frozenset(names.shared), False)
+
+
 @functools.lru_cache(maxsize=4096)
 def loads(node: ast.AST) -> frozenset[str]:
     """The names that a statement reads anywhere inside."""
@@ -248,12 +265,15 @@ class Walked:
     What makes it up stands in slots: ``functools.wraps`` copies what is in ``__dict__``.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_call", "defaults", "frame", "kw_defaults", "node")
+    __slots__ = ("__dict__", "__weakref__", "_call", "defaults", "frame", "kw_defaults", "node", "owner")
 
     def __init__(
         self, node: FunctionNode, frame: Frame, defaults: list[Any], kw_defaults: dict[str, Any], call: Callable[..., Any]
     ) -> None:
         self.node = node
+        self.owner = frame if isinstance(frame, ClassFrame) else None
+        while isinstance(frame, ClassFrame) and frame.parent is not None:
+            frame = frame.parent
         self.frame = frame
         self.defaults = defaults
         self.kw_defaults = kw_defaults

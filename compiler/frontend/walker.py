@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import operator
 from collections.abc import Generator
 from typing import Any
 
@@ -20,10 +21,10 @@ from ..errors import PergradError, Refused, Unsupported, VmapViolation
 from .calls import Calls
 from .cells import Array, Cell, Owner, assign, augment_where, augmented, wrap
 from .expressions import Expressions, is_symbolic, wrap_known
-from .frames import Frame, Walked, loads
+from .frames import ClassFrame, Frame, Walked, class_scope, loads
+from .loops import Loops
 from .session import NeedsStatic, session
 from .source import FunctionNode, span_of
-from .loops import Loops
 from .staging import Staging, Status
 
 Run = Generator[Any, Any, Status]
@@ -42,6 +43,22 @@ _AUGMENTED = {
     ast.BitXor: "bitwise_xor",
     ast.LShift: "left_shift",
     ast.RShift: "right_shift",
+}
+
+_DUNDER = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
 }
 
 _RECURSION = 200
@@ -245,7 +262,7 @@ class Walker(Expressions, Calls, Loops, Staging):
         """``old op= value``: in place for arrays and lists, a new value for numbers."""
         if isinstance(old, np.ndarray):
             old = wrap_known(old)
-        if isinstance(old, Array) and old.ndim + (not old.type.scalar):
+        if isinstance(old, Array):
             if old.cell.name is None:
                 old.cell.name = name or None
             return augmented(old, f"numpy.{_AUGMENTED[type(op)]}", self.lift(value))
@@ -255,7 +272,19 @@ class Walker(Expressions, Calls, Loops, Staging):
             if isinstance(op, ast.Add) and isinstance(old, list):
                 old.extend(self.iterate(value))
                 return old
-        return self.binary(type(op), old, value)
+        name = f"__i{_DUNDER[type(op)]}__"
+        method = getattr(type(old), name, None)
+        if method is None or isinstance(old, Value):
+            return self.binary(type(op), old, value)
+        if self.walks(method):
+            result = self.call(method, (old, value), {})
+            return self.binary(type(op), old, value) if result is NotImplemented else result
+        if isinstance(value, Value) and isinstance(old, list):
+            value = value.__index__()  # a list times a number
+        if not isinstance(old, (list, dict, set)):
+            session().check_object(old, name)
+            session().touch(old)
+        return getattr(operator, name)(old, value)
 
     def run_Return(self, node: ast.Return, frame: Frame) -> Status:
         return {"return": (True, None if node.value is None else self.eval(node.value, frame))}
@@ -304,7 +333,9 @@ class Walker(Expressions, Calls, Loops, Staging):
 
     def run_ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
         bases = tuple(self.eval(b, frame) for b in node.bases)
-        body = Frame(frame.scope, frame.file, frame.globals, parent=frame, closure=frame.closure, name=node.name, helper=frame.helper)
+        body = ClassFrame(
+            class_scope(node), frame.file, frame.globals, parent=frame, closure=frame.closure, name=node.name, helper=frame.helper
+        )
         _finish(self.block(node.body, body))
         kwargs = {k.arg: self.eval(k.value, frame) for k in node.keywords if k.arg}
         annotations = {
@@ -314,6 +345,7 @@ class Walker(Expressions, Calls, Loops, Staging):
         }
         namespace = {**body.locals, "__module__": frame.globals.get("__name__", ""), "__annotations__": annotations}
         value: Any = type(bases[0] if bases else object)(node.name, bases, namespace, **kwargs)
+        body.made = value
         for d in reversed(node.decorator_list):
             value = self.call(self.eval(d, frame), (value,), {})
         self.bind(node.name, value, frame)
@@ -330,6 +362,8 @@ class Walker(Expressions, Calls, Loops, Staging):
         current().append(Effect(outs=(), kind="assert", args=(atom_of(test),), payload=message, span=span_of(node, frame.file)))
 
     def run_Raise(self, node: ast.Raise, frame: Frame) -> Status:
+        if node.exc is None and frame.handled and not session().staged:
+            raise frame.handled[-1]
         if node.exc is None:
             raise Unsupported("a bare raise is not supported here", span=span_of(node, frame.file))
         error = self.eval(node.exc, frame)
@@ -464,27 +498,42 @@ class Walker(Expressions, Calls, Loops, Staging):
         return status
 
     def run_Try(self, node: ast.Try, frame: Frame) -> Run:
-        """try runs as Python runs it; an op that may fail only at run time inside it is refused."""
+        """try runs as Python runs it: finally also after what the handlers and else raise, and what it returns replaces that."""
+        if not node.finalbody:
+            return (yield from self.handled(node, frame))
+        try:
+            status = yield from self.handled(node, frame)
+        except (PergradError, NeedsStatic):
+            raise
+        except Exception:
+            final = yield from self.block(node.finalbody, frame)
+            if final is not None:
+                return final
+            raise
+        final = yield from self.block(node.finalbody, frame)
+        return final if final is not None else status
+
+    def handled(self, node: ast.Try, frame: Frame) -> Run:
+        """A try without its finally; an op that may fail only at run time inside it is refused."""
         before = len(current().nodes)
         try:
             status = yield from self.block(node.body, frame)
             self.check_try(node, before, frame)
-            if status is None and node.orelse:
-                status = yield from self.block(node.orelse, frame)
-        except (PergradError, NeedsStatic, GeneratorExit):
+        except (PergradError, NeedsStatic):
             raise
         except Exception as error:
             handler = self.handler(node, error, frame)
             if handler is None:
-                if node.finalbody:
-                    yield from self.block(node.finalbody, frame)
                 raise
             if handler.name:
                 frame.assign(handler.name, error)
-            status = yield from self.block(handler.body, frame)
-        if node.finalbody:
-            final = yield from self.block(node.finalbody, frame)
-            status = final if final is not None else status
+            frame.handled.append(error)
+            try:
+                return (yield from self.block(handler.body, frame))
+            finally:
+                frame.handled.pop()
+        if status is None and node.orelse:
+            return (yield from self.block(node.orelse, frame))
         return status
 
     def handler(self, node: ast.Try, error: Exception, frame: Frame) -> ast.ExceptHandler | None:

@@ -254,6 +254,8 @@ def array(object: Any, dtype: Any = None, copy: Any = True, order: str = "K", su
     if not isinstance(y, Value):
         value = np.array(y, dtype=dtype)
         y = current().wrap(Const(value))
+    elif y.type.scalar:
+        y = recorded.reshape(y, ())  # an array of its own: it can be written
     elif y is object:
         y = recorded.copy(y)
     if dtype is not None and y.dtype != np.dtype(dtype):
@@ -276,7 +278,7 @@ def _assembled(x: Any) -> Any:
 def asarray(a: Any, dtype: Any = None, order: Any = None, device: Any = None, copy: Any = None, like: Any = None) -> Any:
     from ..core.builder import Value
 
-    if isinstance(a, Value) and a.shape and (dtype is None or a.dtype == dtype) and not copy:
+    if isinstance(a, Value) and not a.type.scalar and (dtype is None or a.dtype == dtype) and not copy:
         return a
     return array(a, dtype)
 

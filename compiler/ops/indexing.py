@@ -45,9 +45,12 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
                 else np.asarray(value, dtype=None if value else np.intp)
             )
         if isinstance(value, (np.bool_, bool)) or (isinstance(value, np.ndarray) and value.dtype == bool):
-            known.extend(np.asarray(value).nonzero() if np.ndim(value) else [np.zeros(int(value), np.intp)])
-            if not np.ndim(value):
-                known.insert(len(known) - 1, None)
+            if np.ndim(value):
+                known.extend(np.asarray(value).nonzero())
+            elif value and not any(isinstance(i, (list, np.ndarray, Value)) for i in items):
+                known.append(None)
+            else:
+                raise Unsupported("a number of bool as an index has no rule here", code="PGR702", span=current().span, hint="np.where")
         elif isinstance(value, Value) and value.dtype == bool:
             raise Unsupported(
                 "data-dependent shape: a boolean mask selects a number of elements that depends on values",
@@ -187,6 +190,8 @@ def _emit_get(types: list[Type], params: dict[str, Any], out: Any) -> str:
 
 
 def _get_vjp(d: Derivative, i: int) -> Any:
+    if i == 0 and not d.x[0].shape and not d.params["index"]:
+        return d.ct  # the one element of an array without axes
     return Scatter(d.ct, d.params["index"], d.x[1:]) if i == 0 else None
 
 

@@ -65,7 +65,7 @@ def _reshape_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
     if types[0].weak:
         return f"np.reshape(_0, {shape_text(shape)})"
     if not shape:
-        return "_0.reshape(())"
+        return "np.array(_0)" if types[0].scalar else "_0.reshape(())"  # a NumPy scalar's own reshape gives a scalar
     if len(shape) == 1:
         return "_0.reshape(-1)" if types[0].size != 0 else f"_0.reshape({shape[0]})"
     symbolic = [n for n, d in enumerate(shape) if isinstance(d, Size)]
@@ -76,7 +76,7 @@ def _reshape_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
 
 op(
     "numpy.reshape",
-    linear(lambda d: _reshape(d.ct, d.x[0].shape)),
+    linear(lambda d: d.ct if d.ct.shape == d.x[0].shape else _reshape(d.ct, d.x[0].shape)),
     signature="a, shape=None, order='C', newshape=None, copy=None",
     operands=("a",),
     methods=("reshape",),

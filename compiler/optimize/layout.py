@@ -36,7 +36,7 @@ def transpose(m: Match) -> Any:
 def reshape(m: Match) -> Any:
     (x,) = m.x
     if x.shape == m.type.shape:
-        return x
+        return x if x.type.scalar == m.type.scalar else None  # an array of no axes can be written, a scalar cannot
     if inner := m.made(x, "numpy.reshape", "numpy.expand_dims", "numpy.squeeze"):
         return np.reshape(inner.x[0], m.type.shape)
     long = [d for d in x.shape if d != 1]

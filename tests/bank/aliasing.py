@@ -1,5 +1,7 @@
 """Two names for one array, views, views of views, and copies that are not."""
 
+import copy
+
 import numpy as np
 
 from tests.bank import mat, num, program, shared, vec
@@ -265,3 +267,15 @@ def split_gives_views(x):
     a, b = np.split(y, 2)
     a *= b
     return np.sum(y * y)
+
+
+@program(vec(4))
+def other_names_of_one_memory(x):
+    y = x * 2
+    y.view()[0] = x[1] * x[2]
+    y.astype(float, copy=False)[1] *= x[0]
+    np.asarray(y)[2] = x[3] ** 2
+    z = copy.deepcopy({"y": y})
+    z["y"][3] = 7.0
+    y.flat = y[::-1] * x
+    return np.sum(y**2) + np.sum(z["y"])

@@ -214,3 +214,20 @@ def object_of_buffers(x):
         row += value
         row[0] *= 2
     return rows[0] @ rows[1]
+
+
+@program(pos(4))
+def divide_where_into_a_buffer(x):
+    y = np.zeros(4)
+    np.divide(1.0, x - x[0], out=y, where=np.arange(4) > 0)
+    np.sqrt(x[1:3], out=y[:2], where=x[1:3] > 0.0)
+    return np.sum(y * x)
+
+
+@program(mat(3, 4))
+def methods_into_buffers(x):
+    rows = np.empty(3)
+    x.mean(axis=1, out=rows)
+    columns = np.empty(4)
+    x.sum(0, None, columns)
+    return np.sum(rows**2) * np.sum(columns**2)

@@ -266,3 +266,23 @@ def gaussian_elimination(a):
         for i in range(k + 1, 3):
             m[i] -= m[k] * (m[i, k] / m[k, k])
     return np.log(det)
+
+
+@program(vec(4))
+def array_without_axes_is_written(x):
+    total = np.zeros(())
+    same = total
+    total += x[0] * x[1]
+    same *= x[2]
+    other = np.array(x[3])
+    other[()] = other * 2
+    other += total
+    return total * other
+
+
+@program(vec(4))
+def multiply_at_repeats(x):
+    y = np.ones(3)
+    np.multiply.at(y, [0, 0, 2], x[:3] * x[1:])
+    np.maximum.at(y, [1], x[3] + 20.0)
+    return np.sum(y * y)

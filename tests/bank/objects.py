@@ -303,3 +303,29 @@ def map_filter_and_sorted(x):
     squares = list(map(lambda v: v * v, x))
     odd = filter(lambda k: k % 2 == 1, range(4))
     return sum(squares[k] for k in odd) + sum(squares[k] for k in sorted([2, 0], reverse=True))
+
+
+@program(vec(3))
+def local_classes_see_the_function_around(x):
+    class Layer:
+        power = 2
+
+        def __init__(self, w):
+            self.w = w
+
+        def value(self):
+            return self.w**self.power * scale
+
+    class Double(Layer):
+        def value(self):
+            return super().value() + self.w
+
+        def __iadd__(self, other):
+            self.w = self.w + other
+            return self
+
+    scale = x[0]
+    layer = Double(x)
+    same = layer
+    layer += 1.0
+    return np.sum(same.value())

@@ -231,3 +231,40 @@ def any_and_all_of_python_values(x):
     if all(n == 3 for n in x.shape) and not any(n > 5 for n in x.shape):
         return np.sum(x**3)
     return np.sum(x)
+
+
+@program(vec(3))
+def augmented_containers_keep_their_identity(x):
+    parts = [x[0], x[1] * x[2]]
+    same = parts
+    parts *= 2
+    names = {"a"}
+    others = names
+    names |= {"b", "c"}
+    return sum(same) ** 2 * len(others)
+
+
+@program(vec(3))
+def finally_runs_after_everything(x):
+    seen = []
+    y = x
+    try:
+        try:
+            {}["missing"]
+        except KeyError:
+            raise
+        finally:
+            seen.append(1)
+            y = y * x
+    except KeyError:
+        y = y * 2
+    try:
+        try:
+            seen.append(2)
+        except ValueError:
+            y = y * 100
+        else:
+            raise ValueError("past the handlers beside it")
+    except ValueError:
+        y = y + x
+    return np.sum(y**2) * len(seen)
