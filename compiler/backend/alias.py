@@ -59,14 +59,14 @@ def _shared(expr: ast.expr, indices: tuple[str, ...]) -> Iterator[tuple[str, tup
             for e in elts:
                 yield from _shared(e, indices)
         case ast.Call(func=func, args=args):
-            name = _function(func)
-            if name is None:
+            function = _function(func)
+            if function is None:
                 if isinstance(func, ast.Attribute) and func.attr in _VIEW_METHODS:
                     yield from _shared(func.value, indices)
                 elif not isinstance(func, ast.Attribute) and not _builtin(func):
                     for e in args:
                         yield from _shared(e, indices)
-            elif name in _VIEW_FUNCTIONS:
+            elif function in _VIEW_FUNCTIONS:
                 for e in args:
                     yield from _shared(e, indices)
 
@@ -78,11 +78,11 @@ def _readonly(expr: ast.expr) -> bool:
         case ast.Attribute(value=value, attr=attr):
             return attr in _VIEW_ATTRIBUTES and _readonly(value)
         case ast.Call(func=func, args=args):
-            name = _function(func)
-            if name in _READONLY:
+            function = _function(func)
+            if function in _READONLY:
                 return True
-            if name is not None:
-                return name in _VIEW_FUNCTIONS and any(_readonly(e) for e in args)
+            if function is not None:
+                return function in _VIEW_FUNCTIONS and any(_readonly(e) for e in args)
             if isinstance(func, ast.Attribute):
                 return func.attr == "diagonal" or (func.attr in _VIEW_METHODS and _readonly(func.value))
     return False

@@ -124,7 +124,8 @@ class _Folding:
         if isinstance(value, Const):
             return uses == 1
         trivial = value.cheap and all(isinstance(x, (Var, Const)) for x in value.operands.values())
-        named = bool(target.name) and not target.name.startswith("d_") and not target.name.endswith("_dot")
+        name = target.name or "d_"
+        named = not name.startswith("d_") and not name.endswith("_dot")
         if uses == 1:
             if target in self.moved and not target.type.scalar and updated(s) is not None:
                 return False

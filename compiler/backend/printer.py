@@ -24,14 +24,17 @@ class Comment(ast.stmt):
     """``# text`` on a line of its own."""
 
     _fields = ("text",)
-    text: str
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
 
 
 class PrintingError(AssertionError):
     """The printed text does not mean the tree that it was printed from."""
 
 
-class _Generator(astor.SourceGenerator):  # type: ignore[misc]
+class _Generator(astor.SourceGenerator):
     def visit_Comment(self, node: Comment) -> None:
         self.statement(node, f"# {node.text}")
 

@@ -100,8 +100,8 @@ class Rendering:
                 place = ast.Subscript(self.expr(stack), self.expr(index), _STORE)
                 return [ast.Assign([place], self.expr(value))]
             case Append():
-                collected, value = (self.expr(x) for x in s.operands)
-                return [ast.Expr(ast.Call(ast.Attribute(collected, "append", _LOAD), [value], []))]
+                append = ast.Attribute(self.expr(s.operands[0]), "append", _LOAD)
+                return [ast.Expr(ast.Call(append, [self.expr(s.operands[1])], []))]
             case Branch():
                 return self.branch(s)
             case Loop():
