@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -95,8 +96,8 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
             elif leaf.outer is not None and isinstance(leaf.outer, Value) and s.depends_on_mapped(leaf.outer.atom):
                 s.mapped[var] = leaf.name
         args, kwargs = tree.unflatten(inside)
-        for part in (*args, *kwargs.values()):
-            _remember(part)
+        for part, word in (*zip(args, argument_words(func, len(args)), strict=True), *((v, k) for k, v in kwargs.items())):
+            _remember(part, word)
         before = [c.atom if c else None for c in cells]
         try:
             output = _call(walker, func, args, kwargs)
@@ -174,17 +175,26 @@ def _standing(var: Var, leaf: Argument, builder: Builder) -> Any:
     return Array(cell)
 
 
-def _remember(x: Any) -> None:
+def argument_words(func: Any, count: int) -> list[str]:
+    """The names of the parameters that take ``count`` positional arguments, as far as Python knows them."""
+    try:
+        names = [p.name for p in inspect.signature(func).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):
+        names = []
+    return [*names, *["an argument"] * count][:count]
+
+
+def _remember(x: Any, word: str) -> None:
     """Note the containers of the arguments: storing into them is refused."""
     if isinstance(x, KINDS):
         session().remember(x, Path("object", x, None, "generator"))
     elif isinstance(x, (list, dict)):
-        session().remember(x, Path("argument", x, None, "an argument"))
-        for v in x.values() if isinstance(x, dict) else x:
-            _remember(v)
+        session().remember(x, Path("argument", x, None, word))
+        for key, v in x.items() if isinstance(x, dict) else enumerate(x):
+            _remember(v, f"{word}[{key!r}]")
     elif isinstance(x, tuple):
-        for v in x:
-            _remember(v)
+        for k, v in enumerate(x):
+            _remember(v, f"{word}[{k}]")
 
 
 def _call(walker: Walker, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
