@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .compiler.core.trees import flatten, prefix
+from .compiler.frontend.generators import KINDS
 
 
 def in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -22,12 +23,13 @@ def in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     outs: list[Any] = []
     where: list[Any] = []
     out_tree: Any = None
-    states = _random_states(args, kwargs) if options["randomness"] == "same" else None
+    states: Any = None
     for start in range(0, size, step):
         stop = min(start + step, size)
-        if states is not None and start:
-            states()
         part = tree.unflatten([leaf if d is None else _cut(leaf, d, start, stop) for leaf, d in zip(leaves, dims, strict=True)])
+        if options["randomness"] == "same":
+            states = states or _random_states(whole, part, kwargs)
+            states()
         values, out_tree = flatten(whole(*part, **kwargs))
         if not start:
             where = prefix(_unwrapped(options["out_dims"], out_tree), out_tree)
@@ -54,18 +56,25 @@ def _whole(v: Any, axis: int, size: int) -> Any:
     return np.empty(shape, v.dtype)
 
 
-def _random_states(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Puts the random generators back to where they are now: one draw for all chunks."""
+def _random_states(whole: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Puts the random generators, arguments and captured ones, back to where they are now: one draw for all chunks."""
+    captured = whole.specialisations.get(args, kwargs)[1]
     legacy = np.random.get_state()
-    generators = [x for x in flatten((args, kwargs))[0] if isinstance(x, np.random.Generator)]
-    saved = [g.bit_generator.state for g in generators]
+    states = [(g, _state(g)) for g in (*flatten((args, kwargs))[0], *captured.values()) if isinstance(g, KINDS)]
 
     def restore() -> None:
         np.random.set_state(legacy)
-        for g, state in zip(generators, saved, strict=True):
-            g.bit_generator.state = state
+        for g, state in states:
+            if isinstance(g, np.random.Generator):
+                g.bit_generator.state = state
+            else:
+                g.set_state(state)
 
     return restore
+
+
+def _state(g: Any) -> Any:
+    return g.bit_generator.state if isinstance(g, np.random.Generator) else g.get_state()
 
 
 def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

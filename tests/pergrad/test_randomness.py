@@ -38,8 +38,14 @@ def test_different_and_same(func):
     np.testing.assert_array_equal(same, np.broadcast_to(same[0], (4, 3)))
 
 
-def test_same_holds_across_chunks():
-    same = pg.vmap(module_draw, randomness="same", chunk_size=2)(X)
+LEGACY = np.random.RandomState(5)
+
+
+@pytest.mark.parametrize(
+    "draw", [module_draw, generator_draw, lambda x: x + LEGACY.normal(size=3)], ids=["module", "generator", "RandomState"]
+)
+def test_same_holds_across_chunks(draw):
+    same = pg.vmap(draw, randomness="same", chunk_size=2)(X)
     np.testing.assert_array_equal(same, np.broadcast_to(same[0], (4, 3)))
 
 
