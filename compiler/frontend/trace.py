@@ -73,7 +73,7 @@ def type_inside(x: Any) -> Type:
 
 
 def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: str) -> Traced:
-    """Trace ``func(*args, **kwargs)``, where (args, kwargs) is ``tree`` with ``leaves``: an ``Argument`` is traced, anything else static."""
+    """Trace ``func(*args, **kwargs)``, where (args, kwargs) is ``tree`` with ``leaves``: an ``Argument`` is traced, all else static."""
     builder = Builder(wrap)
     walker = Walker()
     s = session()
