@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.program import Program, Var
 from ..core.types import Type
+from .alias_classes import AliasClasses
 from .buffers import copied, plan
 from .fold import drop_unused, fold
 from .lower import Lowering
@@ -22,7 +23,7 @@ from .names import assign, tidy
 from .printer import Comment, print_module
 from .render import Rendering
 from .signature import Fixed, Items, Leaf, Parameter, Signature, Template, leaves, paths
-from .tree import Act, Bind, Operand, Return, Statement, Tree, each, shared, variables
+from .tree import Act, Bind, Operand, Return, Statement, Tree, each, variables
 from .tree import Template as Expression
 
 _LOAD = ast.Load()
@@ -81,6 +82,7 @@ class _Emission:
         reserved = [p.name for p in self.signature.parameters] + [*constants, self.signature.name]
         written = [self.program.params[p] for p, _ in self.signature.written]
         rendering.names = assign(body, fixed, preferred, reserved, share=self.share, always=[*hoisted, *written])
+        rendering.locals = frozenset(rendering.names.values()) - frozenset(constants)
         function = ast.FunctionDef(self.signature.name, self.parameters(), self.body(body, rendering), [], None)
         text = "\n".join([*self.head(constants), "", "", print_module([function])])
         return Emitted(text, self.signature.name, constants)
@@ -182,8 +184,6 @@ class _Emission:
         body[at:at] = before
 
     def may_alias(self, body: list[Statement], x: Var, params: set[Var]) -> bool:
-        from .alias_classes import AliasClasses
-
         classes = AliasClasses.of(body)
         return any(v in params for v in classes.of_var(x))
 
@@ -222,4 +222,4 @@ class _Emission:
         return ast.Call(ast.Name(name, _LOAD), [], [ast.keyword(k, part) for k, part in zip(t.keys, parts, strict=True)])
 
 
-__all__ = ["Emitted", "emit", "emit_module", "shared"]
+__all__ = ["Emitted", "emit", "emit_module"]

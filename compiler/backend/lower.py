@@ -155,7 +155,7 @@ class Lowering:
                 filled[name] = self._size(name)
         aliases: tuple[str, ...] = ()
         readonly = False
-        if isinstance(type, Type) and not type.scalar:
+        if type is not None and not (isinstance(type, Type) and type.scalar):
             found, readonly = sharing(t)
             kept = [name for name, indices in found if all(_is_scalar(filled[i]) for i in indices) and not _is_scalar(filled[name])]
             aliases = tuple(dict.fromkeys(kept))
@@ -212,8 +212,6 @@ class Lowering:
         type: Any = tuple(v.type for v in node.outs) if several else node.outs[0].type
         source = expression(entry, [a.type for a in node.args], dict(node.params), type)
         tree = self._tree(source, [self._operand(a) for a in node.args], type, _HINTS.get(entry.short, ""))
-        if several:
-            tree.aliases = tuple(f"_{i}" for i, a in enumerate(node.args) if entry.view is not None and not a.type.scalar)
         bind = Bind(targets=list(node.outs), operands=[tree])
         if node.op == "numpy.arange":
             self._counting.add(node.outs[0])

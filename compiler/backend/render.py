@@ -22,11 +22,8 @@ from .tree import (
     Move,
     Operand,
     Repeat,
-    Return,
     Statement,
     Store,
-    Template,
-    Test,
     Tree,
     Under,
     Write,
@@ -46,6 +43,7 @@ class Rendering:
     def __init__(self, names: Mapping[Var, str], constants: dict[str, Any]) -> None:
         self.names = names
         self.constants = constants
+        self.locals: frozenset[str] = frozenset()
 
     def block(self, block: list[Statement], section: str = "", sections: bool = False) -> list[ast.stmt]:
         """The statements of a block, with a comment where a section or an inlined helper begins."""
@@ -240,7 +238,7 @@ class Rendering:
         """A name in the function's namespace for a value."""
         n = 0
         unique = name
-        while unique in self.constants and self.constants[unique] is not value:
+        while unique in self.locals or (unique in self.constants and self.constants[unique] is not value):
             n += 1
             unique = f"{name}_{n}"
         self.constants[unique] = value
@@ -317,4 +315,4 @@ def _leaves(x: Operand) -> list[Var]:
     return list(variables(x))
 
 
-__all__ = ["Rendering", "Return", "Template", "Test", "negated", "substitute"]
+__all__ = ["Rendering"]

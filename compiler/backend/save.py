@@ -62,7 +62,7 @@ def without_captures(program: Program, signature: Signature, captured: Mapping[s
     body = tuple(copy.node(n) for n in program.body)
     new = Program(params, body, copy.atoms(program.results), program.name, program.sizes)
     shown = tuple(p for p in signature.parameters if p.kind != "hidden")
-    return new, Signature(signature.name, shown, signature.returns, signature.written, signature.doc)
+    return new, Signature(signature.name, shown, signature.returns, signature.written)
 
 
 def imported(name: str, value: Any) -> str:

@@ -66,7 +66,6 @@ class Signature:
     parameters: tuple[Parameter, ...]
     returns: Template
     written: tuple[tuple[int, int], ...] = ()
-    doc: str | None = None
 
     @staticmethod
     def flat(name: str, names: Sequence[str], results: int) -> Signature:

@@ -369,6 +369,14 @@ def test_arguments_are_taken_apart_and_results_put_together():
     np.testing.assert_array_equal([out["p"].left[0], out["p"].right[0], out[2][0][0]], [5.0, 5.0, 3.0])
 
 
+def test_objects_of_the_user_have_names_that_no_variable_has():
+    thing = object()
+    signature = Signature("f", (Parameter("x", Leaf(0)),), Items(tuple, (Leaf(0), Fixed(thing), Leaf(1))))
+    made = program([X], lambda x: (named(np_.tanh(x), "value"), named(np_.exp(x), "value")))
+    function = compile_program(made, signature, fold=False)[0]
+    assert function(np.ones(4))[1] is thing
+
+
 def test_a_tuple_is_taken_apart_at_once_and_only_what_is_read():
     both = Signature("f", (Parameter("ab", Items(tuple, (Leaf(0), Leaf(1)))),), Leaf(0))
     assert text([X, Y], lambda x, y: x * y + x, both).split("\n") == ["x, y = ab", "return x * y + x"]
