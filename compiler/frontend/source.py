@@ -65,7 +65,8 @@ def find(function: types.FunctionType) -> tuple[FunctionNode, str]:
     candidates = file.functions.get(code.co_firstlineno, []) if file else []
     wanted = [n for n in candidates if _matches(n, code)]
     if len(wanted) > 1:
-        wanted = [n for n in wanted if _contains(n, code)] or wanted
+        # the innermost of those around the code: a lambda inside a lambda begins after it
+        wanted = sorted((n for n in wanted if _contains(n, code)), key=lambda n: -n.col_offset) or wanted  # type: ignore[attr-defined]
     if not wanted:
         raise Unsupported(
             f"the source of {function.__qualname__} was not found",

@@ -188,3 +188,11 @@ def test_dot_product_identity(x, rng):
     _, tangent = pg.jvp(vector, (x,), (t,))
     _, pull = pg.vjp(vector, x)
     assert oracles.dot_product_gap(tangent, ct, (t,), pull(ct)) < 1e-12
+
+
+def test_a_lambda_inside_a_lambda_with_the_same_parameter():
+    x = np.array([1.0, 2.0, 3.0])
+    outer = lambda x: pg.jacrev(lambda x: x**2)(x)  # noqa: E731
+    np.testing.assert_allclose(outer(x), np.diag(2 * x))
+    np.testing.assert_allclose(pg.compile(outer)(x), np.diag(2 * x))
+    np.testing.assert_allclose(pg.vmap(lambda x: pg.grad(lambda x: pg.grad(lambda x: x**3)(x))(x))(x), 6 * x)
