@@ -8,6 +8,7 @@ from ..core.program import Program, walk
 def simplify(program: Program) -> Program:
     """The cheap passes, until nothing changes (at most a few rounds): algebra, common subexpressions, dead code."""
     from .algebra import simplify_algebra
+    from .branches import simplify_branches
     from .common import eliminate_common
     from .dead_code import eliminate_dead_code
     from .loops import simplify_loops
@@ -15,7 +16,7 @@ def simplify(program: Program) -> Program:
     program = eliminate_dead_code(program)
     for _ in range(_ROUNDS):
         before = _fingerprint(program)
-        for one in (simplify_algebra, simplify_loops, eliminate_common, eliminate_dead_code):
+        for one in (simplify_algebra, simplify_loops, simplify_branches, eliminate_common, eliminate_dead_code):
             program = one(program)
         if _fingerprint(program) == before:
             break
