@@ -1,4 +1,4 @@
-"""Branches: a result that is the same on both sides needs no branch, and one that is True on one side and False on the other is the test."""
+"""Branches: a result that is the same on both sides needs no branch; one that is True on one side and False on the other is the test."""
 
 from __future__ import annotations
 
