@@ -75,8 +75,8 @@ class Builder:
 
         Errors: NumPy's own (ValueError, TypeError, AxisError) when types do not fit, as the call on arrays would raise.
         """
-        if entry.view is not None and len(operands) == 1 and isinstance(operands[0], Value):
-            viewed = operands[0].viewed(entry, params)
+        if entry.view is not None and isinstance(operands[0], Value) and all(_is_place(x) for x in operands[1:]):
+            viewed = operands[0].viewed(entry, params, tuple(atom_of(x) for x in operands[1:]))
             if viewed is not None:
                 return viewed
         args = tuple(atom_of(x) for x in operands)
@@ -235,6 +235,11 @@ def _operator(name: str, swapped: bool = False) -> Callable[[Value, Any], Any]:
     return method
 
 
+def _is_place(x: Any) -> bool:
+    """Whether an index's operand is an integer: the index is a basic one, though known only at run time."""
+    return isinstance(x, Value) and x.type.scalar and x.dtype.kind in "iu"
+
+
 def _is_operand(x: Any) -> bool:
     return isinstance(x, (Value, np.ndarray, np.generic, bool, int, float, complex, list, tuple))
 
@@ -329,7 +334,7 @@ class Value:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self._concrete("np.array()"), dtype=dtype)
 
-    def viewed(self, entry: table.Op, params: dict[str, Any]) -> Any:
+    def viewed(self, entry: table.Op, params: dict[str, Any], places: tuple[Atom, ...] = ()) -> Any:
         """The result of a view op that shares this value's memory; None for values without memory of their own."""
         return None
 

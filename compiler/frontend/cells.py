@@ -46,7 +46,7 @@ _births = itertools.count()
 class Cell(Memory):
     """A place that holds an array. ``frozen`` says why it may not be written; ``level`` is the trace that made it; ``birth`` orders cells."""
 
-    __slots__ = ("atom", "birth", "frozen", "level", "name", "owner", "version")
+    __slots__ = ("atom", "birth", "frozen", "level", "name", "owner", "shares", "version")
 
     def __init__(self, atom: Atom, level: Any = None, owner: Owner | None = None) -> None:
         self.atom = atom
@@ -54,6 +54,7 @@ class Cell(Memory):
         self.owner = owner or Owner()
         self.version = 0
         self.frozen = ""
+        self.shares: tuple[tuple[Cell, Atom], ...] = ()  # memory that this may be, and what it held when the names were joined
         self.name: str | None = None
         self.birth = next(_births)
 
@@ -64,8 +65,38 @@ class Cell(Memory):
         self.atom = before
         self.version += 1
 
+    def may_share(self, other: Cell, what: str) -> None:
+        """After a branch or loop that leaves it open which memory a name means: it can be read while the other is not written."""
+        self.frozen = self.frozen or f"{what}, `{self.name or 'an array'}` may share memory with `{other.name or 'another array'}`"
+        self.shares = (*self.shares, (other, other.atom))
 
-Step = tuple[Op, dict[str, Any]]
+    def check_shares(self) -> None:
+        for other, held in self.shares:
+            if other.atom is not held:
+                raise Refused(
+                    f"cannot read here: {self.frozen}, which was written since",
+                    code="PGR701",
+                    span=current().span or getattr(other.atom, "span", None),
+                    hint="take a copy first: a = a.copy()",
+                )
+
+
+class Place:
+    """The integers known only at run time that a view stands at, and the body in which they are known."""
+
+    __slots__ = ("atoms", "body")
+
+    def __init__(self, atoms: tuple[Atom, ...]) -> None:
+        self.atoms = atoms
+        self.body: Any = current().nodes
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.atoms == other.atoms
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+Step = tuple[Op, dict[str, Any], Place | None]
 
 
 class Array(Value):
@@ -80,27 +111,34 @@ class Array(Value):
 
     @property
     def atom(self) -> Atom:
+        if self.cell.shares:
+            self.cell.check_shares()
         if not self.path:
             return self.cell.atom
-        if self._memo and self._memo[0] == self.cell.version and _open(self._memo[1]):
+        if self._memo and self._memo[0] == self.cell.version and (_open(self._memo[1]) or not self.reachable):
             return self._memo[2]
         atom = read(self.cell.atom, self.path)
         self._memo = (self.cell.version, current().nodes, atom)
         return atom
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the places of this view are known where the walk is: not after the loop or branch that they belong to."""
+        return all(place is None or _open(place.body) for *_, place in self.path)
 
     def _concrete(self, wanted: str) -> Any:
         if isinstance(self.atom, Const):
             return self.atom.value
         return needs_value(self, wanted)
 
-    def viewed(self, entry: Op, params: dict[str, Any]) -> Any:
+    def viewed(self, entry: Op, params: dict[str, Any], places: tuple[Atom, ...] = ()) -> Any:
         """The view that a view op gives of this array; None where NumPy would copy."""
         if entry.short == "reshape":
             if self.cell.owner.kind == "argument":
                 note_order(self.cell.owner, reshaped=True)
             if not reshapes_in_place(self, params["shape"]):
                 return None
-        return view_of(entry, self, params)
+        return view_of(entry, self, params, places)
 
     def write(self, value: Value) -> None:
         """Replace the whole content: what all names and views of this memory see from now on. Shape and dtype stay."""
@@ -126,6 +164,14 @@ class Array(Value):
         if not self.shape:
             return host(self, ".tolist()", "PGR203")
         return [x.tolist() if isinstance(x, Array) else host(x, ".tolist()", "PGR203") for x in self]
+
+    def __getitem__(self, index: Any) -> Any:
+        y = super().__getitem__(index)
+        # an integer that is an array without axes copies, where a plain integer views
+        copies = (
+            isinstance(y, Array) and y.cell is self.cell and any(_is_array0(i) for i in (index if isinstance(index, tuple) else (index,)))
+        )
+        return call("numpy.copy", y) if copies else y
 
     def __getattr__(self, name: str) -> Any:
         method = super().__getattr__(name)
@@ -209,6 +255,10 @@ def needs_value(value: Value, wanted: str) -> Any:
     return session().needs_value(value, wanted)
 
 
+def _is_array0(x: Any) -> bool:
+    return isinstance(x, (Array, np.ndarray)) and x.ndim == 0
+
+
 def _open(body: Any) -> bool:
     return any(b is body for b in current()._bodies)
 
@@ -219,8 +269,8 @@ def read(atom: Atom, path: tuple[Step, ...]) -> Atom:
     builder = current()
     wrap, builder.wrap = builder.wrap, Value
     try:
-        for entry, params in path:
-            value = builder.apply(entry, [value], params)
+        for entry, params, place in path:
+            value = builder.apply(entry, [value, *_places(place)], params)
         return atom_of(value)
     finally:
         builder.wrap = wrap
@@ -232,10 +282,10 @@ def store(cell: Cell, path: tuple[Step, ...], new: Atom) -> None:
     wrap, builder.wrap = builder.wrap, Value
     try:
         for k in reversed(range(len(path))):
-            entry, params = path[k]
+            entry, params, place = path[k]
             base = Value(read(cell.atom, path[:k]))
             assert entry.view is not None
-            new = atom_of(entry.view(base, Value(new), params))
+            new = atom_of(entry.view(base, Value(new), params, *_places(place)))
     finally:
         builder.wrap = wrap
     from .session import session
@@ -261,9 +311,22 @@ def note_order(owner: Owner, *, reshaped: bool = False, written: bool = False) -
         session().ordered.add(owner.name)
 
 
-def view_of(entry: Op, x: Array, params: dict[str, Any]) -> Any:
+def _places(place: Place | None) -> list[Value]:
+    if place is None:
+        return []
+    if not _open(place.body):
+        raise Refused(
+            "a view at an index that is known only inside a loop or branch is used after it",
+            code="PGR701",
+            span=current().span,
+            hint="index again, or take a copy inside",
+        )
+    return [Value(a) for a in place.atoms]
+
+
+def view_of(entry: Op, x: Array, params: dict[str, Any], places: tuple[Atom, ...] = ()) -> Any:
     """The result of a view op on an array with memory."""
-    y = Array(x.cell, (*x.path, (entry, params)))
+    y = Array(x.cell, (*x.path, (entry, params, Place(places) if places else None)))
     if y.atom.type.scalar:
         atom = y.atom
         return atom.value[()] if isinstance(atom, Const) else Scalar(atom)
@@ -292,8 +355,9 @@ def reshapes_in_place(x: Array, shape: tuple[Any, ...]) -> bool:
     for k in range(base.ndim - 2, -1, -1):
         strides[k] = strides[k + 1] * max(int(base.shape[k + 1]), 1)  # type: ignore[arg-type]
     probe = np.lib.stride_tricks.as_strided(np.empty(1, base.dtype), base.shape, strides)  # type: ignore[arg-type]
-    for entry, params in x.path:
-        probe = evaluate(entry, [probe], params, [type_of(probe)], None)
+    for entry, params, place in x.path:
+        zeros = [0 for _ in place.atoms] if place else []
+        probe = evaluate(entry, [probe, *zeros], params, [type_of(probe), *map(type_of, zeros)], None)
     if x.path:
         base_of = probe.view()
         try:

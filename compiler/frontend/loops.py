@@ -88,6 +88,8 @@ class Loops:
                     if carried.widen(inits, results):
                         continue
                     return False
+                if carried.aliases(after, birth) != []:
+                    return False
                 break
             else:
                 return False
@@ -293,6 +295,13 @@ class Loops:
         inits = carried.inits()
         if any(i.type != r.type for i, r in zip(inits, results, strict=True)):
             return None if carried.widen(inits, results) else False
+        shared = carried.aliases(frozenset().union(*frame.live[:-1], frame.scope.shared), birth)
+        if shared is None:
+            raise Unsupported(
+                "this while loop writes into an array that another name shares in some turns only",
+                span=span,
+                hint="take a copy before the loop, or write into one array by its own name",
+            )
         outs = tuple(Var(i.type, n) for i, n in zip(inits, carried.names(), strict=True))
         builder.append(
             While(
@@ -306,6 +315,7 @@ class Loops:
             )
         )
         carried.finish(outs)
+        carried.link(shared)
         return _DONE
 
     def running(self: Walker, test: Any, carried: Carried) -> Any:
@@ -396,6 +406,8 @@ class Carried:
         self.returned: Any = None
         self.unbound: list[str] = []
         self.types: dict[Any, Type] = {}
+        self.entered: dict[Any, tuple[Array, Array]] = {}  # what came in, and what stood for it in the body
+        self.left: dict[Any, Array] = {}
         self.extend(trial)
         self._status(trial.status)
 
@@ -533,7 +545,10 @@ class Carried:
         """Put parameters where the carried values are; the parameters."""
         inits = self.inits()
         params = [Var(a.type, n) for a, n in zip(inits, self.names(), strict=True)]
+        before = self._arrays()
         self._place(params)
+        fresh = self._arrays()
+        self.entered = {place: (old, fresh[place]) for place, old in before.items() if place in fresh}
         for flag, p in zip(self.flags, params[len(params) - len(self.flags) :], strict=True):
             self.current[flag] = p
         return params
@@ -554,6 +569,7 @@ class Carried:
 
     def leave(self, status: Status) -> list[Atom] | None:
         """The carried values at the end of the body."""
+        self.left = self._arrays()
         try:
             atoms = [
                 self._converted(place, self._atom(*place)) if self._atom(*place).type.weak else self._atom(*place)
@@ -565,6 +581,67 @@ class Carried:
             flag = (status or {}).get(kind, (False, None))[0]
             atoms.append(flag.atom if isinstance(flag, Value) else Const(bool(flag)))
         return atoms
+
+    def _arrays(self) -> dict[Any, Array]:
+        """The arrays among what names and containers carry: each turn has them in memory of its own."""
+        found = {}
+        for slot, k in self.leaves():
+            if slot[0] != "cell":
+                value = self._read(slot)
+                value = value if k is None else value[k]
+                if isinstance(value, Array):
+                    found[slot, k] = value
+        return found
+
+    def aliases(self, after: frozenset[str], birth: int) -> list[tuple[Any, Any]] | None:
+        """Pairs of (carried place, place or cell) that may be one memory after the loop; None where the body writes into what may be shared."""
+        alive = after | loads(self.node)
+
+        def name(place: Any) -> str | None:
+            slot = place[0]
+            return slot[2] if slot[0] == "name" and slot[1] == id(self.frame) else None
+
+        def lives(place: Any) -> bool:
+            return name(place) is None or name(place) in after
+
+        def aliased(array: Array, place: Any) -> bool:
+            cell = array.cell
+            seen_outside = cell.owner.kind == "argument" and cell.owner.mapped is not None
+            return bool(array.path) or seen_outside or self.walker.references(cell, self.frame, alive, name(place)) > 0
+
+        written = {place for place, (_, fresh) in self.entered.items() if fresh.cell.version > 0}
+        if any(aliased(old, place) for place, (old, _) in self.entered.items() if place in written):
+            return None
+        origin = {id(fresh.cell): (place, old) for place, (old, fresh) in self.entered.items()}
+        shared: list[tuple[Any, Any]] = []
+        holders: dict[int, list[Any]] = {}
+        for place, value in self.left.items():
+            holders.setdefault(id(value.cell), []).append(place)
+            source = origin.get(id(value.cell))
+            if source is not None and source[0] != place and aliased(source[1], source[0]):
+                other = source[1].cell
+            elif source is None and value.cell.birth <= birth and self.walker.references(value.cell, self.frame, alive, name(place)) > 0:
+                other = value.cell
+            else:
+                continue
+            if place in written:
+                return None
+            if lives(place):
+                shared.append((place, other))
+        for places in holders.values():
+            if len(places) > 1 and any(p in written for p in places):
+                return None
+            living = [p for p in places if lives(p)]
+            shared.extend((p, q) for p in living for q in living if p != q)
+        return shared
+
+    def link(self, shared: list[tuple[Any, Any]]) -> None:
+        """Note after the loop what may be one memory."""
+        arrays = self._arrays()
+        for place, other in shared:
+            cell = other if isinstance(other, Cell) else arrays[other].cell
+            if place in arrays:
+                arrays[place].cell.may_share(cell, "after a loop decided by a value")
 
     def finish(self, outs: tuple[Var, ...]) -> Status:
         """Put the loop's results where the carried values are."""

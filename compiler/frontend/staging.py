@@ -50,7 +50,7 @@ class Side:
 class Join:
     """Joins the values of two sides; equal pairs share one result."""
 
-    def __init__(self, builder: Builder, a: Side, b: Side, birth: int, seen: Callable[[Cell], int], span: Span | None) -> None:
+    def __init__(self, builder: Builder, a: Side, b: Side, birth: int, seen: Callable[[Cell, str | None], int], span: Span | None) -> None:
         self.builder = builder
         self.a, self.b = a, b
         self.birth = birth
@@ -58,7 +58,8 @@ class Join:
         self.span = span
         self.outs: list[Var] = []
         self._pairs: dict[Any, Var] = {}
-        self._cells: dict[Any, Array] = {}
+        self._cells: list[tuple[Array, Array, Array]] = []
+        self.shares: list[tuple[Cell, Cell]] = []  # joined memory, and what it may be
 
     def atoms(self, x: Atom, y: Atom, name: str | None = None) -> Atom:
         """One atom for two."""
@@ -123,11 +124,10 @@ class Join:
         p, q = atom_of(x), atom_of(y)
         if p.type.shape != q.type.shape:
             return Conflict(f"has shape {p.type.shape} on one side of a branch and {q.type.shape} on the other")
-        key = tuple((v.cell, v.path) if isinstance(v, Array) else None for v in (x, y))
         both = isinstance(x, Array) and isinstance(y, Array)
         if both:
-            for (kx, ky), known in self._cells.items():
-                if kx[0] is x.cell and kx[1] == x.path and ky[0] is y.cell and ky[1] == y.path:
+            for a, b, known in self._cells:
+                if _one_place(a, x) and _one_place(b, y):
                     return known
         atom = self.atoms(p, q, name)
         if not isinstance(x, Array) and not isinstance(y, Array):
@@ -137,18 +137,22 @@ class Join:
         for v in (x, y):
             if isinstance(v, Array) and (
                 v.path
-                or (v.cell.birth <= self.birth and self.seen(v.cell) > 1)
+                or (v.cell.birth <= self.birth and self.seen(v.cell, name) > 0)
                 or v.cell.owner.kind == "captured"
                 or v.cell.owner.mapped is not None
             ):
-                other = name or v.cell.name or "an array"
-                cell.frozen = f"on one side of a branch `{other}` shares memory with another array"
-                if v.cell.owner.kind == "local":
-                    v.cell.frozen = cell.frozen
+                self.shares.append((cell, v.cell))
         joined = Array(cell)
         if both:
-            self._cells[key] = joined
+            for a, b, known in self._cells:
+                if a.cell is x.cell or b.cell is y.cell:  # one memory on one side, two on the other
+                    self.shares += [(cell, known.cell), (known.cell, cell)]
+            self._cells.append((x, y, joined))
         return joined
+
+
+def _one_place(a: Array, b: Array) -> bool:
+    return a.cell is b.cell and a.path == b.path
 
 
 def joined_type(a: Type, b: Type) -> Type:
@@ -258,8 +262,8 @@ class Staging:
             frame.live.pop()
         if a.raises != b.raises:
             return self.guarded(test, a, b, span, helper)
-        join = Join(builder, a, b, birth, lambda cell: self.references(cell, frame), span)
         alive = live.union(*frame.live, frame.scope.shared)
+        join = Join(builder, a, b, birth, lambda cell, name: self.references(cell, frame, alive, name), span)
         updates: list[tuple[Any, Any]] = []
         for key in dict.fromkeys([*a.changed, *b.changed]):
             obj, before = (a.changed.get(key) or b.changed[key])[:2]
@@ -280,6 +284,8 @@ class Staging:
             helper=helper,
         )
         builder.append(node)
+        for cell, other in join.shares:
+            cell.may_share(other, "after a branch decided by a value")
         return status
 
     def guarded(self: Walker, test: Value, a: Side, b: Side, span: Span | None, helper: str) -> Status:
@@ -386,21 +392,19 @@ class Staging:
                 stack.extend(vars(x).values())
         return list(seen.values())
 
-    def references(self: Walker, cell: Cell, frame: Frame) -> int:
-        """How many names and places lead to a cell."""
+    def references(self: Walker, cell: Cell, frame: Frame, alive: frozenset[str], skip: str | None = None) -> int:
+        """How many names that are read later, and places in containers, lead to a cell; ``skip`` is the name that is asked for."""
         count = 0
         for obj in self.reachable(frame):
-            values = (
-                obj.locals.values()
-                if isinstance(obj, Frame)
-                else obj.values()
-                if isinstance(obj, dict)
-                else obj
-                if isinstance(obj, (list, tuple))
-                else vars(obj).values()
-                if hasattr(obj, "__dict__")
-                else ()
-            )
+            if isinstance(obj, Frame):
+                read = alive if obj is frame else frozenset().union(*obj.live, obj.scope.shared) if obj.live else None
+                values: Any = [v for n, v in obj.locals.items() if (read is None or n in read) and not (obj is frame and n == skip)]
+            elif isinstance(obj, dict):
+                values = obj.values()
+            elif isinstance(obj, (list, tuple)):
+                values = obj
+            else:
+                values = vars(obj).values() if hasattr(obj, "__dict__") else ()
             count += sum(1 for v in values if isinstance(v, Array) and v.cell is cell)
         return count
 

@@ -281,7 +281,7 @@ op(
     jvp=_linear_in_first,
     batch=_get_batch,
     emit=_emit_get,
-    view=lambda base, value, params: put(base, value, params["index"], ()),
+    view=lambda base, value, params, *places: put(base, value, params["index"], places),
     linear=True,
     samples="getitem",
 )

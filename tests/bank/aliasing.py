@@ -279,3 +279,58 @@ def other_names_of_one_memory(x):
     z["y"][3] = 7.0
     y.flat = y[::-1] * x
     return np.sum(y**2) + np.sum(z["y"])
+
+
+@program(vec(8), shared(num()))
+def rows_of_a_loop_are_views(x, c):
+    y = np.zeros((8, 3))
+    for i in range(8):
+        row = y[i]
+        row[0] = x[i] * c
+        row[1:] = x[i] ** 2
+        row *= row[0]
+        y[i, 2] += x[0]
+        row[1] += row[2]
+    return np.sum(y * y)
+
+
+@program(vec(9))
+def names_that_swap_in_a_loop_share(x):
+    y = x * 2
+    z = x**2
+    same = y
+    for i in range(8):
+        y, z = z, y
+        y[i] += x[i + 1]
+    return np.sum(y * z) + np.sum(same**2)
+
+
+@program(vec(9))
+def rows_that_swap_in_a_loop(x):
+    y = np.zeros((2, 9))
+    old, new = y[0], y[1]
+    for i in range(8):
+        new[i + 1] = old[i] + x[i] * x[i + 1]
+        old, new = new, old
+    return np.sum(y[0] ** 2) + np.sum(y[1] * x)
+
+
+@program(vec(9))
+def two_names_of_one_result_after_a_loop(x):
+    y = x * 2
+    z = x + 1
+    for _ in range(8):
+        y = y * 0.9
+        z = y
+    z[0] = x[1] * x[2]
+    return np.sum(y**2)
+
+
+@program(mat(3, 4))
+def row_at_an_index_of_values(x):
+    y = x * 1.0
+    row = y[np.argmax(x[:, 0])]
+    copied = y[np.array(1)]
+    row *= x[0]
+    copied[0] = 100.0
+    return np.sum(y**2)
