@@ -16,14 +16,15 @@ import numpy as np
 
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Const, Effect
-from ..core.types import Type
-from ..errors import PergradError, Refused, Unsupported, VmapViolation
+from ..errors import Refused, Unsupported, VmapViolation
 from .calls import Calls
-from .cells import Array, Cell, Owner, assign, augment_where, augmented, wrap
+from .cells import Array, assign, augment_where, augmented
 from .expressions import Expressions, is_symbolic, wrap_known
-from .frames import ClassFrame, Frame, Walked, class_scope, loads
+from .frames import ClassFrame, Frame, class_scope, loads
+from .handling import Handling
 from .loops import Loops
-from .session import NeedsStatic, session
+from .patterns import Patterns
+from .session import session
 from .source import FunctionNode, span_of
 from .staging import Staging, Status
 
@@ -68,7 +69,7 @@ class Raised(BaseException):
     """A function called by the walk raises on every path: what is left of the caller's block is not reached."""
 
 
-class Walker(Expressions, Calls, Loops, Staging):
+class Walker(Expressions, Calls, Loops, Handling, Patterns, Staging):
     """Walks functions of one trace."""
 
     def __init__(self) -> None:
@@ -464,197 +465,6 @@ class Walker(Expressions, Calls, Loops, Staging):
         session().touch(obj)
         setattr(obj, name, value)
 
-    # with, try, match
-
-    def run_With(self, node: ast.With, frame: Frame) -> Run:
-        return (yield from self.with_items(list(node.items), node.body, frame))
-
-    def with_items(self, items: list[ast.withitem], body: list[ast.stmt], frame: Frame) -> Run:
-        if not items:
-            return (yield from self.block(body, frame))
-        manager = self.eval(items[0].context_expr, frame)
-        enter, leave = type(manager).__enter__, type(manager).__exit__
-        entered = self.call(enter, (manager,), {}) if self.walks(enter) else enter(manager)
-        if items[0].optional_vars is not None:
-            self.unpack(items[0].optional_vars, entered, frame)
-        try:
-            status = yield from self.with_items(items[1:], body, frame)
-        except (PergradError, NeedsStatic, GeneratorExit):
-            leave(manager, None, None, None) if not self.walks(leave) else None
-            raise
-        except BaseException as error:
-            swallowed = (
-                self.call(leave, (manager, type(error), error, error.__traceback__), {})
-                if self.walks(leave)
-                else leave(manager, type(error), error, error.__traceback__)
-            )
-            if not swallowed:
-                raise
-            return None
-        if self.walks(leave):
-            self.call(leave, (manager, None, None, None), {})
-        else:
-            leave(manager, None, None, None)
-        return status
-
-    def run_Try(self, node: ast.Try, frame: Frame) -> Run:
-        """try runs as Python runs it: finally also after what the handlers and else raise, and what it returns replaces that."""
-        if not node.finalbody:
-            return (yield from self.handled(node, frame))
-        try:
-            status = yield from self.handled(node, frame)
-        except (PergradError, NeedsStatic):
-            raise
-        except Exception:
-            final = yield from self.block(node.finalbody, frame)
-            if final is not None:
-                return final
-            raise
-        final = yield from self.block(node.finalbody, frame)
-        return final if final is not None else status
-
-    def handled(self, node: ast.Try, frame: Frame) -> Run:
-        """A try without its finally; an op that may fail only at run time inside it is refused."""
-        before = len(current().nodes)
-        try:
-            status = yield from self.block(node.body, frame)
-            self.check_try(node, before, frame)
-        except (PergradError, NeedsStatic):
-            raise
-        except Exception as error:
-            handler = self.handler(node, error, frame)
-            if handler is None:
-                raise
-            if handler.name:
-                frame.assign(handler.name, error)
-            frame.handled.append(error)
-            try:
-                return (yield from self.block(handler.body, frame))
-            finally:
-                frame.handled.pop()
-        if status is None and node.orelse:
-            return (yield from self.block(node.orelse, frame))
-        return status
-
-    def handler(self, node: ast.Try, error: Exception, frame: Frame) -> ast.ExceptHandler | None:
-        for h in node.handlers:
-            kinds = Exception if h.type is None else self.eval(h.type, frame)
-            if isinstance(error, kinds):
-                return h
-        return None
-
-    def check_try(self, node: ast.Try, before: int, frame: Frame) -> None:
-        failing = [
-            n
-            for n in current().nodes[before:]
-            if getattr(n, "op", "").startswith("numpy.linalg.") or (isinstance(n, Effect) and n.kind in ("raise", "assert"))
-        ]
-        numerical = {"LinAlgError", "FloatingPointError", "ZeroDivisionError", "ArithmeticError", "Exception", "AssertionError"}
-        for h in node.handlers:
-            names = (
-                {n.attr if isinstance(n, ast.Attribute) else n.id for n in ast.walk(h.type) if isinstance(n, (ast.Name, ast.Attribute))}
-                if h.type
-                else {"Exception"}
-            )
-            if failing and names & numerical:
-                batched = session().vmaps > 0
-                raise (VmapViolation if batched else Unsupported)(
-                    "data-dependent control flow: `except` for a failure that only happens at run time",
-                    code="PGR108" if batched else "PGR701",
-                    span=span_of(h, frame.file),
-                    hint="test for the failure with np.where, or catch it outside the compiled function",
-                )
-
-    def run_Match(self, node: ast.Match, frame: Frame) -> Run:
-        subject = self.eval(node.subject, frame)
-        return (yield from self.cases(node, subject, node.cases, frame))
-
-    def cases(self, node: ast.Match, subject: Any, cases: list[ast.match_case], frame: Frame) -> Run:
-        if not cases:
-            return None
-        case, rest = cases[0], cases[1:]
-        test = self.matches(case.pattern, subject, frame)
-        if test is not False and case.guard is not None and not is_symbolic(test):
-            test = self.eval(case.guard, frame)
-        if is_symbolic(test):
-            self.at(node.subject, frame)
-            test = self.truth(test, "match", "PGR101", node.subject, frame)
-            live = frame.live[-1] if frame.live else frozenset()
-            return (
-                yield from self.stage_if(
-                    test, lambda: self.block(case.body, frame), lambda: self.cases(node, subject, rest, frame), frame, live
-                )
-            )
-        if test:
-            return (yield from self.block(case.body, frame))
-        return (yield from self.cases(node, subject, rest, frame))
-
-    def matches(self, pattern: ast.pattern, subject: Any, frame: Frame) -> Any:
-        """Whether a pattern matches; binds its names."""
-        match pattern:
-            case ast.MatchAs(pattern=None):
-                if pattern.name:
-                    self.bind(pattern.name, subject, frame)
-                return True
-            case ast.MatchAs():
-                hit = self.matches(pattern.pattern, subject, frame)  # type: ignore[arg-type]
-                if hit is not False and pattern.name:
-                    self.bind(pattern.name, subject, frame)
-                return hit
-            case ast.MatchValue():
-                value = self.eval(pattern.value, frame)
-                return subject == value if not isinstance(value, str) or not isinstance(subject, Value) else False
-            case ast.MatchSingleton():
-                return subject is pattern.value
-            case ast.MatchOr():
-                for p in pattern.patterns:
-                    hit = self.matches(p, subject, frame)
-                    if hit is not False:
-                        return hit
-                return False
-            case ast.MatchSequence():
-                return self.match_sequence(pattern, subject, frame)
-            case ast.MatchMapping():
-                if not isinstance(subject, dict):
-                    return False
-                keys = [self.eval(k, frame) for k in pattern.keys]
-                contents = self.mapping(subject)
-                if any(k not in contents for k in keys):
-                    return False
-                if pattern.rest:
-                    self.bind(pattern.rest, {k: v for k, v in contents.items() if k not in keys}, frame)
-                return all(self.matches(p, contents[k], frame) for p, k in zip(pattern.patterns, keys, strict=True))
-            case ast.MatchClass():
-                cls = self.eval(pattern.cls, frame)
-                if not self.call(isinstance, (subject, cls), {}):
-                    return False
-                names = [*getattr(cls, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs]
-                if cls in (int, float, str, bool, tuple, list, dict, set, bytes) and pattern.patterns:
-                    return self.matches(pattern.patterns[0], subject, frame)
-                return all(
-                    self.matches(p, self.attribute(subject, n), frame)
-                    for p, n in zip([*pattern.patterns, *pattern.kwd_patterns], names, strict=True)
-                )
-        raise Unsupported("this pattern is not supported", span=span_of(pattern, frame.file))
-
-    def match_sequence(self, pattern: ast.MatchSequence, subject: Any, frame: Frame) -> bool:
-        if not isinstance(subject, (list, tuple)):
-            return False
-        items = list(self.iterate(subject))
-        star = next((k for k, p in enumerate(pattern.patterns) if isinstance(p, ast.MatchStar)), None)
-        if star is None:
-            return len(items) == len(pattern.patterns) and all(
-                self.matches(p, v, frame) for p, v in zip(pattern.patterns, items, strict=True)
-            )
-        tail = len(pattern.patterns) - star - 1
-        if len(items) < star + tail:
-            return False
-        starred = pattern.patterns[star]
-        if isinstance(starred, ast.MatchStar) and starred.name:
-            self.bind(starred.name, items[star : len(items) - tail], frame)
-        pairs = [*zip(pattern.patterns[:star], items), *zip(pattern.patterns[star + 1 :], items[len(items) - tail :])]
-        return all(self.matches(p, v, frame) for p, v in pairs)
-
     # what decides
 
     def truth(self, test: Value, word: str, code: str, node: ast.AST | None, frame: Frame | None) -> Value:
@@ -711,6 +521,3 @@ def _truth(value: Any, walker: Walker) -> bool:
     if method is not None and walker.walks(method):
         return bool(walker.call(method, (value,), {}))
     return bool(value)
-
-
-__all__ = ["Cell", "Owner", "Type", "Walked", "Walker", "wrap"]
