@@ -42,7 +42,7 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
 
 
-SECONDS_FOR_ONE_TEST = 60
+SECONDS_FOR_ONE_TEST = 180
 
 
 @pytest.fixture(autouse=True)
