@@ -19,7 +19,7 @@ from .compiler.frontend.cells import Array, Cell, Owner
 from .compiler.frontend.session import session
 from .compiler.frontend.trace import Argument, Traced, is_number, trace
 from .compiler.optimize import simplify
-from .compiler.specialize import Context, Specialisations, argument_names, stage_source
+from .compiler.specialize import Context, Specialisation, Specialisations, argument_names, stage_source
 from .shapes import ShapeDtype
 
 _shared: weakref.WeakKeyDictionary[Any, dict[Any, Specialisations]] = weakref.WeakKeyDictionary()
@@ -140,7 +140,7 @@ class Transformed:
         out["final"] = found.source
         return out
 
-    def _specialisation(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _specialisation(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Specialisation:
         if args or kwargs:
             return self.specialisations.get(args, kwargs)[0]
         latest = self.specialisations.latest

@@ -141,7 +141,7 @@ def fold(entry: table.Op, args: Sequence[Atom], params: dict[str, Any], type: Ty
         return Const(type.dtype.type(value).item(), type)
     if type.scalar:
         return Const(type.dtype.type(value), type)
-    return Const(np.asarray(value, dtype=type.dtype).reshape(type.shape), type)  # type: ignore[arg-type]
+    return Const(np.asarray(value, dtype=type.dtype).reshape(type.shape), type)
 
 
 def evaluate(entry: table.Op, values: Sequence[Any], params: dict[str, Any], types: Sequence[Type], out: Any) -> Any:
@@ -329,7 +329,7 @@ class Value:
         return complex(self._concrete("complex()"))
 
     def __index__(self) -> int:
-        return self._concrete("an index").__index__()  # type: ignore[no-any-return]
+        return self._concrete("an index").__index__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self._concrete("np.array()"), dtype=dtype)
@@ -399,8 +399,8 @@ class Value:
     __rshift__, __rrshift__ = _operator("numpy.right_shift"), _operator("numpy.right_shift", True)
     __lt__, __le__ = _operator("numpy.less"), _operator("numpy.less_equal")
     __gt__, __ge__ = _operator("numpy.greater"), _operator("numpy.greater_equal")
-    __eq__ = _operator("numpy.equal")  # type: ignore[assignment]
-    __ne__ = _operator("numpy.not_equal")  # type: ignore[assignment]
+    __eq__ = _operator("numpy.equal")
+    __ne__ = _operator("numpy.not_equal")
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other

@@ -16,7 +16,7 @@ from ..ops import table
 from . import source
 from .builtins import SPECIAL
 from .cells import Array, cast, wrap
-from .expressions import is_symbolic, note, wrap_known
+from .expressions import is_symbolic, note, spelled, wrap_known
 from .frames import Frame, Walked, closure_of, scope_of
 from .generators import KINDS
 from .session import NeedsStatic, Path, Undecided, session
@@ -214,7 +214,7 @@ class Calls:
             held = session().capture(Path("object", owner, None, "generator"), owner)
             return getattr(held, name)(*self.lift_all(args), **kwargs)
         if name in _MUTATORS and isinstance(owner, (list, dict, set)):
-            session().check_object(owner, current().span.text() if current().span else name)
+            session().check_object(owner, spelled() or name)
             session().touch(owner)
             return self.call_plain(function, args, kwargs)
         if isinstance(owner, (list, tuple, dict)) and session().path_of(owner) is not None and name in ("get", "items", "values", "copy"):
@@ -300,9 +300,9 @@ class Calls:
 
     def call_unseen(self: Walker, function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A user's function whose source was not found: called with symbolic arrays; a draw in it would be made while compiling."""
-        before = np.random.get_state()
+        before: Any = np.random.get_state()
         result = self.call_plain(function, args, kwargs)
-        after = np.random.get_state()
+        after: Any = np.random.get_state()
         if before[2] != after[2] or not np.array_equal(before[1], after[1]):
             np.random.set_state(before)
             raise Unsupported(

@@ -44,7 +44,7 @@ _births = itertools.count()
 
 
 class Cell(Memory):
-    """A place that holds an array. ``frozen`` says why it may not be written; ``level`` is the trace that made it; ``birth`` orders cells."""
+    """A place that holds an array. ``frozen`` says why it may not be written; ``level`` is its trace, ``birth`` orders cells."""
 
     __slots__ = ("atom", "birth", "frozen", "level", "name", "owner", "shares", "version")
 
@@ -294,7 +294,7 @@ def store(cell: Cell, path: tuple[Step, ...], new: Atom) -> None:
 
 
 def wrap(atom: Atom) -> Any:
-    """What stands for a freshly computed atom: known scalars are themselves, symbolic scalars immutable, arrays have memory of their own."""
+    """What stands for a freshly computed atom: known scalars are themselves, symbolic scalars immutable, arrays have their own memory."""
     t = atom.type
     if t.scalar:
         return atom.value if isinstance(atom, Const) else Scalar(atom)
@@ -449,8 +449,8 @@ def augmented(target: Array, name: str, value: Any) -> Array:
     if t.shape != target.shape:
         raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't match the broadcast shape {t.shape}")
     if not np.can_cast(t.dtype, target.dtype, "same_kind"):
-        ufunc = name.removeprefix("numpy.")
-        raise np._core._exceptions._UFuncOutputCastingError(getattr(np, ufunc), "same_kind", t.dtype, target.dtype, 0)
+        probe = np.ones((1, 1), t.dtype)
+        getattr(np, name.removeprefix("numpy."))(probe, probe, out=probe.astype(target.dtype))  # raises what NumPy raises here
     target.write(cast(new, target.type))
     return target
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ..core.builder import Value, call, current
 from ..core.program import Const
 from ..errors import PergradError, Unsupported, VmapViolation
-from .cells import Array, wrap
+from .cells import wrap
 from .frames import Frame, Scope, Walked
 from .session import Undecided, session
 from .source import span_of
@@ -51,6 +51,12 @@ _COMPARE: dict[type[ast.cmpop], Any] = {
 def is_symbolic(x: Any) -> bool:
     """Whether a value is an array or number that is not known yet."""
     return isinstance(x, Value) and not isinstance(x.atom, Const)
+
+
+def spelled() -> str:
+    """The text of what is walked now."""
+    span = current().span
+    return span.text() if span else ""
 
 
 class Expressions:
@@ -293,8 +299,9 @@ class Expressions:
         spec = self.eval(node.format_spec, frame) if node.format_spec else ""
         if is_symbolic(value):
             return f"<{value.type}>"
-        value = {115: str, 114: repr, 97: ascii}.get(node.conversion, lambda v: v)(value)
-        return format(value, spec)
+        conversions: dict[int, Callable[[object], str]] = {115: str, 114: repr, 97: ascii}
+        convert = conversions.get(node.conversion)
+        return format(value if convert is None else convert(value), spec)
 
     def eval_Starred(self: Walker, node: ast.Starred, frame: Frame) -> Any:
         return tuple(self.iterate(self.eval(node.value, frame)))
@@ -343,7 +350,7 @@ class Expressions:
         if isinstance(x, np.ndarray):
             return iter(wrap(Const(x)))
         if is_user_iterator(x, self):
-            return self.call(type(x).__iter__, (x,), {})  # type: ignore[no-any-return]
+            return self.call(type(x).__iter__, (x,), {})
         return iter(x)
 
 
@@ -409,6 +416,3 @@ def note(error: BaseException) -> None:
     span = current().span
     if span is not None and not getattr(error, "__notes__", None):
         error.add_note(f"in the compiled function, {span.file}:{span.line}: {span.text()}")
-
-
-__all__ = ["Array", "Expressions", "is_symbolic", "note", "wrap_known"]

@@ -202,7 +202,7 @@ class _Names(ast.NodeVisitor):
         for a in node.names:
             self.bound.add((a.asname or a.name).split(".")[0])
 
-    visit_ImportFrom = visit_Import  # type: ignore[assignment]
+    visit_ImportFrom = visit_Import
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.name:
@@ -239,7 +239,8 @@ def scope_of(node: FunctionNode) -> Scope:
     for statement in node.body if isinstance(node, ast.FunctionDef) else [node.body]:
         names.visit(statement)
     names.bound -= names.globals | names.nonlocals
-    return Scope(*(frozenset(s) for s in (names.bound, names.globals, names.nonlocals, names.shared)), names.generator)
+    bound, shared = frozenset(names.bound), frozenset(names.shared)
+    return Scope(bound, frozenset(names.globals), frozenset(names.nonlocals), shared, names.generator)
 
 
 @functools.lru_cache(maxsize=1024)

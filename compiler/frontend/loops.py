@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from ..errors import Unsupported
 from .cells import Array, Cell, Scalar
 from .expressions import is_symbolic
 from .frames import Conflict, Frame, loads
-from .session import NeedsStatic, restore, session, snapshot
+from .session import NeedsStatic, session
 from .source import span_of
-from .staging import Side, Status, constant, zero
+from .staging import Side, Status, constant
 
 if TYPE_CHECKING:
     from .walker import Run, Walker
@@ -594,7 +594,7 @@ class Carried:
         return found
 
     def aliases(self, after: frozenset[str], birth: int) -> list[tuple[Any, Any]] | None:
-        """Pairs of (carried place, place or cell) that may be one memory after the loop; None where the body writes into what may be shared."""
+        """Pairs of (carried place, place or cell) that may be one memory after the loop; None where the body writes what may be shared."""
         alive = after | loads(self.node)
 
         def name(place: Any) -> str | None:
@@ -671,6 +671,3 @@ def _same(a: Any, b: Any) -> bool:
 
 def _is_number(x: Any) -> bool:
     return hasattr(x, "dtype")
-
-
-__all__ = ["Callable", "Loops", "Type", "constant", "restore", "snapshot", "zero"]

@@ -239,7 +239,7 @@ class Session:
             return
         batched = self.depends_on_mapped(new)
         where = (
-            f"it came as an argument with in_dims None: unbatched, one array for all samples"
+            "it came as an argument with in_dims None: unbatched, one array for all samples"
             if owner.kind == "argument"
             else "it is captured from outside the function: unbatched, one array for all samples"
         )
@@ -327,9 +327,8 @@ class Session:
         producers: dict[Var, Any] = {}
         for builder in _open_builders():
             for body in builder._bodies:
-                for node in body:
-                    for out in node.outs:
-                        producers[out] = node
+                for made in body:
+                    producers.update((out, made) for out in made.outs)
         found: dict[Var, None] = {}
         stack, seen = [atom], set()
         while stack:
@@ -396,7 +395,7 @@ def session() -> Session:
     stack = getattr(_local, "sessions", None)
     if not stack:
         raise Unsupported("a value of a compiled function was used after its compilation")
-    return stack[-1]  # type: ignore[no-any-return]
+    return stack[-1]
 
 
 @contextmanager

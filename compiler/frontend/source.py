@@ -110,7 +110,7 @@ def _contains(node: ast.AST, code: types.CodeType) -> bool:
     body = node.body if isinstance(node, ast.Lambda) else node
     spans = [(p[0], p[2]) for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3] != p[2]]
     start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)  # type: ignore[attr-defined]
-    return bool(spans) and all(start <= s <= end for s in spans)  # type: ignore[operator]
+    return bool(spans) and all(start <= s <= end for s in spans)
 
 
 def span_of(node: ast.AST, file: str) -> Span:

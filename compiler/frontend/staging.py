@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -217,7 +216,7 @@ class Staging:
         holder.clear()
         return value
 
-    def side(self: Walker, thunk: Callable[[], Run], birth: int, known: set[int]) -> Iterator[Any]:
+    def side(self: Walker, thunk: Callable[[], Run], birth: int, known: set[int]) -> Generator[Any, Any, Side]:
         """Walk one side and put everything it changed back."""
         builder, s = current(), session()
         with s.branch() as journal, builder.block() as nodes:
@@ -442,7 +441,4 @@ def _drain(run: Run) -> Status:
         while True:
             next(run)
     except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
-
-
-__all__ = ["Side", "Staging", "Status", "ast", "joined_type", "zero"]
+        return stop.value

@@ -19,7 +19,7 @@ from ..core.program import Const, Effect
 from ..errors import Refused, Unsupported, VmapViolation
 from .calls import Calls
 from .cells import Array, assign, augment_where, augmented
-from .expressions import Expressions, is_symbolic, wrap_known
+from .expressions import Expressions, is_symbolic, spelled, wrap_known
 from .frames import ClassFrame, Frame, class_scope, loads
 from .handling import Handling
 from .loops import Loops
@@ -197,7 +197,7 @@ class Walker(Expressions, Calls, Loops, Handling, Patterns, Staging):
         result = method(node, frame)
         if isinstance(result, Generator):
             return (yield from result)
-        return result  # type: ignore[no-any-return]
+        return result
 
     # simple statements
 
@@ -210,7 +210,8 @@ class Walker(Expressions, Calls, Loops, Handling, Patterns, Staging):
     def yielded(self, node: ast.Yield | ast.YieldFrom, frame: Frame, target: ast.expr | None) -> Run:
         value = self.eval(node.value, frame) if node.value is not None else None
         if isinstance(node, ast.YieldFrom):
-            received = yield from self.iterate(value)  # type: ignore[misc]
+            inner: Any = self.iterate(value)
+            received = yield from inner
         else:
             received = yield value
         if target is not None:
@@ -268,7 +269,7 @@ class Walker(Expressions, Calls, Loops, Handling, Patterns, Staging):
                 old.cell.name = name or None
             return augmented(old, f"numpy.{_AUGMENTED[type(op)]}", self.lift(value))
         if isinstance(old, (list, dict, set)):
-            session().check_object(old, current().span.text() if current().span else "")
+            session().check_object(old, spelled())
             session().touch(old)
             if isinstance(op, ast.Add) and isinstance(old, list):
                 old.extend(self.iterate(value))
@@ -446,7 +447,7 @@ class Walker(Expressions, Calls, Loops, Handling, Patterns, Staging):
             raise Refused(
                 "an array made outside the walk is written", code="PGR602", span=current().span, hint="copy it inside the function first"
             )
-        session().check_object(obj, current().span.text() if current().span else "")
+        session().check_object(obj, spelled())
         method = getattr(type(obj), "__setitem__", None)
         if method is not None and self.walks(method):
             self.call(method, (obj, index, value), {})
@@ -499,7 +500,7 @@ def _finish(run: Run) -> Status:
         while True:
             next(run)
     except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
+        return stop.value
 
 
 def _loads_of(statements: list[ast.stmt]) -> frozenset[str]:

@@ -9,6 +9,7 @@ from .table import op
 
 if TYPE_CHECKING:
     from ..core.types import Type
+    from ..errors import VmapViolation
 
 
 _TANGENT = "tangent"  # of a Python number; a Jacobian has many at once, of one primal
@@ -32,7 +33,7 @@ def _host_batch(b: Batching) -> Any:
     raise host_violation(b.params, current().span)
 
 
-def host_violation(params: dict[str, Any], span: Any) -> Exception:
+def host_violation(params: dict[str, Any], span: Any) -> VmapViolation:
     """A mapped value taken out of the array world."""
     from ..errors import VmapViolation
 
@@ -108,7 +109,7 @@ def _truth_batch(b: Batching) -> Any:
     raise truth_violation(b.params, current().span)
 
 
-def truth_violation(params: dict[str, Any], span: Any) -> Exception:
+def truth_violation(params: dict[str, Any], span: Any) -> VmapViolation:
     """A mapped value that would decide what Python does."""
     from ..errors import VmapViolation
 

@@ -129,6 +129,7 @@ class Linear(SecondHalf):
         chosen = []
         for t, own, wanted in zip(leaves, self.primals.shapes, self.primals.wanted, strict=True):
             if wanted:
+                assert own is not None
                 given = atom_of(t).type
                 chosen.append(call("numpy.astype", t, own.dtype) if given.weak or given.dtype != own.dtype else t)
         stage("linear", self.halves.linear)
@@ -162,7 +163,9 @@ class Linearization(Transformed):
         program, n = linear.halves.linear, len(saved)
         free = free_vars(program)
         params = (*program.params[:n], *free, *program.params[n:])
-        linear.halves = dataclasses.replace(linear.halves, linear=Program(params, program.body, program.results, program.name, program.sizes))
+        linear.halves = dataclasses.replace(
+            linear.halves, linear=Program(params, program.body, program.results, program.name, program.sizes)
+        )
         saved = [*saved, *(Value(v) for v in free)]
         context.extra["linear"] = linear
         return out, saved
