@@ -12,7 +12,7 @@ from ..core.builder import Builder, Value, atom_of, call, current
 from ..core.program import Atom, Block, Const, If, Var
 from ..core.types import Type
 from ..errors import Span, Unsupported
-from .cells import Array, Cell, Scalar
+from .cells import Array, Cell, Scalar, read
 from .frames import Conflict, Frame, Walked
 from .session import restore, session, snapshot
 
@@ -59,6 +59,19 @@ class Join:
         self._pairs: dict[Any, Var] = {}
         self._cells: list[tuple[Array, Array, Array]] = []
         self.shares: list[tuple[Cell, Cell]] = []  # joined memory, and what it may be
+
+    def content(self, x: Any, side: Side) -> Atom:
+        """What a value is at the end of a side: its memory has been put back since."""
+        if not isinstance(x, Array):
+            return atom_of(x)
+        held = next((after for obj, _, after in side.changed.values() if obj is x.cell), x.cell.atom)
+        if not x.path:
+            return held
+        self.builder._bodies.append(side.nodes)
+        try:
+            return read(held, x.path)
+        finally:
+            self.builder._bodies.pop()
 
     def atoms(self, x: Atom, y: Atom, name: str | None = None) -> Atom:
         """One atom for two."""
@@ -120,7 +133,7 @@ class Join:
         plain = (bool, int, float, complex, np.generic)
         if isinstance(x, plain) and isinstance(y, plain) and type(x) is type(y) and (x == y or x != x and y != y):
             return x
-        p, q = atom_of(x), atom_of(y)
+        p, q = self.content(x, self.a), self.content(y, self.b)
         if p.type.shape != q.type.shape:
             return Conflict(f"has shape {p.type.shape} on one side of a branch and {q.type.shape} on the other")
         both = isinstance(x, Array) and isinstance(y, Array)
@@ -419,7 +432,9 @@ def _across(value: Any, join: Join, name: str | None, from_a: bool) -> Any:
     """A value made on one side, brought out of the branch; the other side gives a placeholder."""
     if not isinstance(value, Value):
         return value
-    atom = value.atom
+    atom = join.content(value, join.a if from_a else join.b)
+    if isinstance(value, Array) and atom is not value.cell.atom and not value.path and isinstance(atom, Const):
+        return Array(Cell(atom, join.builder))
     if isinstance(atom, Const) or not any(atom in n.outs for n in (join.a if from_a else join.b).nodes):
         return value
     placeholder = zero(atom.type)

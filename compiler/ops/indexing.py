@@ -36,7 +36,7 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
 
     items = list(index) if isinstance(index, tuple) else [index]
     known: list[Any] = []
-    for item in items:
+    for place, item in enumerate(items):
         value = item.atom.value if isinstance(item, Value) and isinstance(item.atom, Const) else item
         if isinstance(value, list):
             value = (
@@ -46,6 +46,7 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
             )
         if isinstance(value, (np.bool_, bool)) or (isinstance(value, np.ndarray) and value.dtype == bool):
             if np.ndim(value):
+                _check_mask(x, items, place, np.asarray(value))
                 known.extend(np.asarray(value).nonzero())
             elif value and not any(isinstance(i, (list, np.ndarray, Value)) for i in items):
                 known.append(None)
@@ -92,6 +93,25 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
             static.append(item)
         axis += item is not None
     return tuple(static), arrays
+
+
+def _check_mask(x: Any, items: list[Any], place: int, mask: Any) -> None:
+    """A mask has the lengths of the axes that it stands for."""
+
+    def axes(item: Any) -> int:
+        if item is None or item is Ellipsis:
+            return 0
+        return len(item.shape) if getattr(item, "dtype", None) == bool else 1
+
+    before = [axes(i) for i in items[:place]]
+    after = sum(axes(i) for i in items[place + 1 :]) + mask.ndim
+    first = len(x.shape) - after if any(i is Ellipsis for i in items[:place]) else sum(before)
+    for k, n in enumerate(mask.shape):
+        if first + k < len(x.shape) and isinstance(x.shape[first + k], int) and x.shape[first + k] != n:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {first + k}; size of axis is {x.shape[first + k]} "
+                f"but size of corresponding boolean axis is {n}"
+            )
 
 
 def _int(value: Any, what: str) -> int:

@@ -270,3 +270,25 @@ def branch_nested_on_mapped_values(x):
 def branch_on_a_flag(x, training):
     scale = 0.5 if training else 1.0
     return np.sum(x * x * scale)
+
+
+@program(vec(4))
+def written_on_one_side_and_rebound_on_the_other(x):
+    y = x.copy()
+    if x[0] > x[1]:  # <- PGR101
+        y[0] = 2 * x[1] * x[2]
+        y *= x
+    else:
+        y = y * x + x
+    return np.sum(y * y)
+
+
+@program(vec(4))
+def returned_as_written_or_new(x):
+    def scaled(z):
+        if x[0] < x[1]:  # <- PGR101
+            z *= x[2] * x
+            return z
+        return z**2 + x
+
+    return np.sum(scaled(x * 2) ** 2)
