@@ -131,7 +131,7 @@ class While(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Effect(Node):
-    """An ordered statement that is never moved, merged or dropped: ``kind`` is "raise", "assert", "print", …; ``payload`` its static part."""
+    """An ordered statement that is never moved, merged or dropped: ``kind`` is "raise", "assert", "print", ...; ``payload`` is static."""
 
     kind: str
     args: tuple[Atom, ...] = ()
