@@ -1,0 +1,342 @@
+"""What a loop of the Program runs over and what it carries from turn to turn."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.builder import Value, atom_of, call, current
+from ..core.program import Atom, Const, Var
+from ..core.types import Type
+from ..errors import Unsupported
+from .cells import Array, Cell, Scalar
+from .frames import Conflict, Frame, loads
+from .session import session
+from .source import span_of
+from .staging import Side, Status, constant
+
+if TYPE_CHECKING:
+    from .walker import Walker
+
+
+class Turns:
+    """What a kept loop runs over: a range, or the rows of an array."""
+
+    def __init__(self, iterable: Any) -> None:
+        self.iterable = iterable
+        self.length = len(iterable) if isinstance(iterable, range) else int(iterable.shape[0])
+        self.params: list[Var] = []
+        self.row: Any = None
+
+    def enter(self) -> Any:
+        """The loop variable of one turn."""
+        index = Var(Type(np.dtype(np.int64), (), weak=True, scalar=True), "i")
+        self.params = [index]
+        if isinstance(self.iterable, range):
+            i: Any = Scalar(index)
+            step, start = self.iterable.step, self.iterable.start
+            i = i if step == 1 else i * step
+            return i if start == 0 else i + start
+        t = self.iterable.type
+        shape = t.shape[1:]
+        row = Var(Type(t.dtype, shape, scalar=not shape))
+        self.params.append(row)
+        self.row = _standing_for(row, self.iterable) if shape else Scalar(row)
+        return self.row
+
+    def written(self) -> bool:
+        """Whether the body writes into the row, which is a view of the array."""
+        return isinstance(self.row, Array) and self.row.cell.version > 0
+
+    def xs(self) -> list[Atom]:
+        return [] if isinstance(self.iterable, range) else [self.iterable.atom]
+
+    def last(self) -> Any:
+        """What the loop variable is after the loop."""
+        return self.iterable[-1]
+
+
+class Carried:
+    """What a loop carries: names and memory that its body changes, and whether it was left early.
+
+    A slot is a place that holds a number or array: (kind, holder, key); containers are taken apart.
+    """
+
+    def __init__(self, walker: Walker, frame: Frame, trial: Side, node: ast.While | ast.For, skipped: str = "") -> None:
+        self.skipped = skipped
+        self.walker = walker
+        self.frame = frame
+        self.node = node
+        self.slots: dict[Any, tuple[Any, Any]] = {}
+        self.flags: list[Any] = []
+        self.current: dict[Any, Atom] = {}
+        self.returned: Any = None
+        self.unbound: list[str] = []
+        self.types: dict[Any, Type] = {}
+        self.entered: dict[Any, tuple[Array, Array]] = {}  # what came in, and what stood for it in the body
+        self.left: dict[Any, Array] = {}
+        self.extend(trial)
+        self._status(trial.status)
+
+    def _status(self, status: Status) -> None:
+        for kind in status or {}:
+            if kind == "break" and ("flag", kind) not in self.flags:
+                self.flags.append(("flag", kind))
+            elif kind == "return":
+                raise Unsupported(
+                    "return inside a while loop decided by a value",
+                    span=span_of(self.node, self.frame.file),
+                    hint="break out of the loop and return after it",
+                )
+
+    def extend(self, side: Side) -> bool:
+        """Add what a walk of the body changed; whether anything was new."""
+        before = (len(self.slots), len(self.unbound), len(self.flags))
+        for obj, old, new in side.changed.values():
+            if isinstance(obj, Cell):
+                self.slots.setdefault(("cell", id(obj)), (obj, None))
+            elif isinstance(obj, Frame):
+                self._names(obj, old, new)
+            else:
+                self._container(obj, old, new)
+        self._status(side.status)
+        return (len(self.slots), len(self.unbound), len(self.flags)) != before
+
+    def _names(self, frame: Frame, old: dict[str, Any], new: dict[str, Any]) -> None:
+        for name, value in new.items():
+            if name == self.skipped and frame is self.frame:
+                continue
+            if name not in old:
+                if name not in self.unbound:
+                    self.unbound.append(name)
+            elif value is not old[name] and not _same(value, old[name]):
+                if not isinstance(old[name], (Value, bool, int, float, complex)) and not _is_number(old[name]):
+                    self._structure(frame, name, old[name], value)
+                self.slots.setdefault(("name", id(frame), name), (frame, name))
+
+    def _structure(self, frame: Frame, name: str, old: Any, new: Any) -> None:
+        if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
+            return
+        raise Unsupported(
+            f"`{name}` changes from {type(old).__name__} to {type(new).__name__} in a while loop decided by a value",
+            span=span_of(self.node, frame.file),
+            hint="carry arrays and numbers",
+        )
+
+    def _container(self, obj: Any, old: Any, new: Any) -> None:
+        keys = range(len(old)) if isinstance(old, list) else old
+        if len(old) != len(new):
+            raise Unsupported(
+                f"a {type(obj).__name__} grows in a while loop decided by a value: its length would not be known",
+                span=span_of(self.node, self.frame.file),
+                hint="keep a fixed buffer, or a running result",
+            )
+        for k in keys:
+            if old[k] is not new[k]:
+                self.slots.setdefault(("item", id(obj), k), (obj, k))
+
+    def _read(self, slot: Any) -> Any:
+        obj, key = self.slots[slot]
+        if slot[0] == "cell":
+            return obj.atom
+        return (
+            obj.locals[key]
+            if slot[0] == "name"
+            else obj[key]
+            if not hasattr(obj, "__dict__") or isinstance(obj, (list, dict))
+            else vars(obj)[key]
+        )
+
+    def _write(self, slot: Any, value: Any) -> None:
+        obj, key = self.slots[slot]
+        session().touch(obj)
+        if slot[0] == "cell":
+            obj.atom = value
+            obj.version += 1
+        elif slot[0] == "name":
+            obj.locals[key] = value
+        elif isinstance(obj, (list, dict)):
+            obj[key] = value
+        else:
+            vars(obj)[key] = value
+
+    def leaves(self) -> list[tuple[Any, Any]]:
+        """(slot, position in a tuple or None) for everything carried."""
+        out: list[tuple[Any, Any]] = []
+        for slot in self.slots:
+            value = self._read(slot)
+            if isinstance(value, tuple):
+                out.extend((slot, k) for k in range(len(value)))
+            else:
+                out.append((slot, None))
+        return out
+
+    def _atom(self, slot: Any, k: Any) -> Atom:
+        value = self._read(slot)
+        return atom_of(value if k is None else value[k])
+
+    def inits(self) -> list[Atom]:
+        """What is carried into the loop, in the types that it keeps."""
+        atoms = [self._converted(place, self._atom(*place)) for place in self.leaves()]
+        return [*atoms, *(Const(False) for _ in self.flags)]
+
+    def _converted(self, place: Any, atom: Atom) -> Atom:
+        wanted = self.types.get(place)
+        if wanted is None or atom.type == wanted:
+            return atom
+        if isinstance(atom, Const):
+            return constant(atom.value, wanted)
+        return atom_of(call("numpy.astype", Scalar(atom), wanted.dtype))
+
+    def widen(self, inits: list[Atom], results: list[Atom]) -> bool:
+        """A Python number takes the type that the loop gives it: the same number, as an array's scalar. Whether that settles it."""
+        changed = False
+        for place, i, r in zip(self.leaves(), inits, results, strict=False):
+            if i.type == r.type:
+                continue
+            if not i.type.weak or r.type.shape or np.result_type(i.type.dtype, r.type.dtype) != r.type.dtype and i.type.dtype.kind != "f":
+                return False
+            if self.types.get(place) == r.type:
+                return False
+            self.types[place] = r.type
+            changed = True
+        return changed
+
+    def names(self) -> list[str | None]:
+        return [
+            *(s[2] if s[0] == "name" and k is None else self.slots[s][0].name if s[0] == "cell" else None for s, k in self.leaves()),
+            *("done" for _ in self.flags),
+        ]
+
+    def enter(self) -> list[Var]:
+        """Put parameters where the carried values are; the parameters."""
+        inits = self.inits()
+        params = [Var(a.type, n) for a, n in zip(inits, self.names(), strict=True)]
+        before = self._arrays()
+        self._place(params)
+        fresh = self._arrays()
+        self.entered = {place: (old, fresh[place]) for place, old in before.items() if place in fresh}
+        for flag, p in zip(self.flags, params[len(params) - len(self.flags) :], strict=True):
+            self.current[flag] = p
+        return params
+
+    def _place(self, atoms: Any) -> None:
+        places = self.leaves()
+        tuples: dict[Any, list[Any]] = {}
+        for (slot, k), atom in zip(places, atoms, strict=False):
+            old = self._read(slot)
+            if slot[0] == "cell":
+                self._write(slot, atom)
+            elif k is None:
+                self._write(slot, _standing_for(atom, old))
+            else:
+                tuples.setdefault(slot, list(old))[k] = _standing_for(atom, old[k])
+        for slot, items in tuples.items():
+            self._write(slot, tuple(items))
+
+    def leave(self, status: Status) -> list[Atom] | None:
+        """The carried values at the end of the body."""
+        self.left = self._arrays()
+        try:
+            atoms = [
+                self._converted(place, self._atom(*place)) if self._atom(*place).type.weak else self._atom(*place)
+                for place in self.leaves()
+            ]
+        except (TypeError, IndexError):
+            return None
+        for _, kind in self.flags:
+            flag = (status or {}).get(kind, (False, None))[0]
+            atoms.append(flag.atom if isinstance(flag, Value) else Const(bool(flag)))
+        return atoms
+
+    def _arrays(self) -> dict[Any, Array]:
+        """The arrays among what names and containers carry: each turn has them in memory of its own."""
+        found = {}
+        for slot, k in self.leaves():
+            if slot[0] != "cell":
+                value = self._read(slot)
+                value = value if k is None else value[k]
+                if isinstance(value, Array):
+                    found[slot, k] = value
+        return found
+
+    def aliases(self, after: frozenset[str], birth: int) -> list[tuple[Any, Any]] | None:
+        """Pairs of (carried place, place or cell) that may be one memory after the loop; None where the body writes what may be shared."""
+        alive = after | loads(self.node)
+
+        def name(place: Any) -> str | None:
+            slot = place[0]
+            return slot[2] if slot[0] == "name" and slot[1] == id(self.frame) else None
+
+        def lives(place: Any) -> bool:
+            return name(place) is None or name(place) in after
+
+        def aliased(array: Array, place: Any) -> bool:
+            cell = array.cell
+            seen_outside = cell.owner.kind == "argument" and cell.owner.mapped is not None
+            return bool(array.path) or seen_outside or self.walker.references(cell, self.frame, alive, name(place)) > 0
+
+        written = {place for place, (_, fresh) in self.entered.items() if fresh.cell.version > 0}
+        if any(aliased(old, place) for place, (old, _) in self.entered.items() if place in written):
+            return None
+        origin = {id(fresh.cell): (place, old) for place, (old, fresh) in self.entered.items()}
+        shared: list[tuple[Any, Any]] = []
+        holders: dict[int, list[Any]] = {}
+        for place, value in self.left.items():
+            holders.setdefault(id(value.cell), []).append(place)
+            source = origin.get(id(value.cell))
+            if source is not None and source[0] != place and aliased(source[1], source[0]):
+                other = source[1].cell
+            elif source is None and value.cell.birth <= birth and self.walker.references(value.cell, self.frame, alive, name(place)) > 0:
+                other = value.cell
+            else:
+                continue
+            if place in written:
+                return None
+            if lives(place):
+                shared.append((place, other))
+        for places in holders.values():
+            if len(places) > 1 and any(p in written for p in places):
+                return None
+            living = [p for p in places if lives(p)]
+            shared.extend((p, q) for p in living for q in living if p != q)
+        return shared
+
+    def link(self, shared: list[tuple[Any, Any]]) -> None:
+        """Note after the loop what may be one memory."""
+        arrays = self._arrays()
+        for place, other in shared:
+            cell = other if isinstance(other, Cell) else arrays[other].cell
+            if place in arrays:
+                arrays[place].cell.may_share(cell, "after a loop decided by a value")
+
+    def finish(self, outs: tuple[Var, ...]) -> Status:
+        """Put the loop's results where the carried values are."""
+        self._place(outs[: len(outs) - len(self.flags)] if self.flags else outs)
+        for name in self.unbound:
+            session().touch(self.frame)
+            self.frame.locals[name] = Conflict("is bound only inside a while loop that may not run")
+        return None
+
+
+def _standing_for(atom: Atom, old: Any) -> Any:
+    if isinstance(old, Array) or (isinstance(old, Value) and not atom.type.scalar):
+        cell = Cell(atom, current())
+        cell.name = atom.name
+        return Array(cell)
+    return Scalar(atom)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Array) and isinstance(b, Array):
+        return a.cell is b.cell and a.path == b.path
+    try:
+        return type(a) is type(b) and not isinstance(a, Value) and bool(a == b)
+    except Exception:  # noqa: BLE001  a comparison of the user's own may raise anything
+        return False
+
+
+def _is_number(x: Any) -> bool:
+    return hasattr(x, "dtype")
