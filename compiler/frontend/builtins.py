@@ -14,6 +14,7 @@ from ..core.builder import Value, atom_of, call, current
 from ..core.program import Effect
 from ..errors import Unsupported, VmapViolation
 from ..ops import table
+from .cells import Array
 from .expressions import is_symbolic
 from .generators import Generator
 from .session import session
@@ -152,17 +153,29 @@ def _math(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any)
 @special(min, max)
 def _extremum(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
     items = list(walker.iterate(args[0])) if len(args) == 1 else list(args)
-    if not any(is_symbolic(v) for v in items) or "key" in kwargs:
-        return f(*args, **kwargs) if len(args) > 1 else f(items, **kwargs)
-    best = items[0]
-    for v in items[1:]:
-        test = v > best if f is max else v < best
+    keys = _keys(walker, items, kwargs.get("key"))
+    if not items or not any(is_symbolic(k) for k in keys):
+        return items[f(range(len(items)), key=keys.__getitem__)] if items else f(items, **kwargs)
+    best, best_key = items[0], keys[0]
+    for v, key in zip(items[1:], keys[1:], strict=True):
+        test = key > best_key if f is max else key < best_key
         if is_symbolic(test):
             test = walker.truth(test, f"the builtin {f.__name__}", "PGR106", node, frame)
-            best = _select(test, v, best)
+            if not all(isinstance(x, (Value, bool, int, float, complex, np.generic)) for x in (v, best)):
+                raise Unsupported(
+                    f"the builtin {f.__name__} chooses between objects by a value that is known only at run time",
+                    span=current().span,
+                    hint="np.argmax of the keys, and arrays instead of objects",
+                )
+            best_key = _select(test, key, best_key)
+            best = best_key if "key" not in kwargs else _select(test, v, best)
         elif test:
-            best = v
+            best, best_key = v, key
     return best
+
+
+def _keys(walker: Walker, items: list[Any], key: Any) -> list[Any]:
+    return items if key is None else [walker.call(key, (v,), {}) for v in items]
 
 
 def _select(test: Any, a: Any, b: Any) -> Any:
@@ -197,9 +210,10 @@ def _sum(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) 
 @special(sorted)
 def _sorted(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
     items = list(walker.iterate(args[0]))
-    if any(is_symbolic(v) for v in items) and "key" not in kwargs:
+    keys = _keys(walker, items, kwargs.get("key"))
+    if any(is_symbolic(k) for k in keys):
         span = current().span
-        batched = any(session().depends_on_mapped(v.atom) for v in items if is_symbolic(v))
+        batched = any(session().depends_on_mapped(k.atom) for k in keys if is_symbolic(k))
         if batched:
             raise VmapViolation(
                 "data-dependent control flow: the builtin sorted orders by values",
@@ -207,9 +221,26 @@ def _sorted(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: An
                 span=span,
                 hint="np.sort(np.stack(values))",
             )
-        y = call("numpy.sort", call("numpy.stack", items))
-        return list(y[::-1] if kwargs.get("reverse") else y)
-    return sorted(items, **kwargs)
+        if kwargs.get("key") is None:
+            y = call("numpy.sort", call("numpy.stack", items))
+            return list(y[::-1] if kwargs.get("reverse") else y)
+        stacked = call("numpy.stack", keys)
+        order = call("numpy.argsort", -stacked if kwargs.get("reverse") else stacked, kind="stable")
+        return list(call("numpy.stack", items)[order])
+    order = sorted(range(len(items)), key=keys.__getitem__, reverse=bool(kwargs.get("reverse", False)))
+    return [items[k] for k in order]
+
+
+@special(round)
+def _round(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
+    x, digits = (*args, None)[:2] if args else (kwargs.get("number"), None)
+    digits = kwargs.get("ndigits", digits)
+    if not is_symbolic(x) or isinstance(x, Array):
+        return f(*args, **kwargs)
+    if digits is None:
+        return host_value(call("numpy.rint", x), int, "round()", "PGR202")
+    y = call("numpy.round", x, digits)
+    return call("pergrad.host", y, kind=None, how="", code="") if x.type.weak else y
 
 
 @special(getattr)

@@ -216,6 +216,9 @@ class Calls:
         if name in _MUTATORS and isinstance(owner, (list, dict, set)):
             session().check_object(owner, spelled() or name)
             session().touch(owner)
+            if name == "sort" and isinstance(owner, list):
+                owner[:] = self.call(sorted, (owner,), kwargs)
+                return None
             return self.call_plain(function, args, kwargs)
         if isinstance(owner, (list, tuple, dict)) and session().path_of(owner) is not None and name in ("get", "items", "values", "copy"):
             captured = self.mapping(owner) if isinstance(owner, dict) else session().items(owner)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from .walker import Run, Walker
 
 
+def stopped(error: Exception) -> Exception:
+    """The walk's blocks are generators: what a user's ``next`` raises arrives as the RuntimeError that Python makes of it."""
+    cause = error.__cause__
+    return cause if isinstance(error, RuntimeError) and isinstance(cause, StopIteration) else error
+
+
 class Handling:
     """Mixed into the walker."""
 
@@ -74,7 +80,8 @@ class Handling:
             self.check_try(node, before, frame)
         except (PergradError, NeedsStatic):
             raise
-        except Exception as error:
+        except Exception as raised:
+            error = stopped(raised)
             handler = self.handler(node, error, frame)
             if handler is None:
                 raise

@@ -21,7 +21,7 @@ from .calls import Calls
 from .cells import Array, assign, augment_where, augmented
 from .expressions import Expressions, is_symbolic, spelled, wrap_known
 from .frames import ClassFrame, Frame, class_scope, loads
-from .handling import Handling
+from .handling import Handling, stopped
 from .loops import Loops
 from .patterns import Patterns
 from .session import session
@@ -98,6 +98,10 @@ class Walker(Expressions, Calls, Loops, Handling, Patterns, Staging):
                 if isinstance(node, ast.Lambda):
                     return self.eval(node.body, frame)
                 return self.result(_finish(self.block(node.body, frame)), frame)
+        except RuntimeError as error:
+            if stopped(error) is error:
+                raise
+            raise stopped(error) from None
         finally:
             self.frames.pop()
 

@@ -87,7 +87,15 @@ def _full_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
     tail = "" if dtype == np.dtype(float) else f", dtype={dtype_text(dtype)}"
     if value in (0, 1):
         return f"np.{'ones' if value else 'zeros'}({shape}{tail})"
-    return f"np.full({shape}, {value!r}{tail})"
+    return f"np.full({shape}, {number_text(value)}{tail})"
+
+
+def number_text(value: Any) -> str:
+    """A number as it is written in source."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+        return "np.nan" if value != value else "np.inf" if value > 0 else "-np.inf"
+    return repr(value)
 
 
 def _like(name: str) -> Any:

@@ -101,7 +101,7 @@ def _check_mask(x: Any, items: list[Any], place: int, mask: Any) -> None:
     def axes(item: Any) -> int:
         if item is None or item is Ellipsis:
             return 0
-        return len(item.shape) if getattr(item, "dtype", None) == bool else 1
+        return len(item.shape) if getattr(getattr(item, "dtype", None), "kind", "") == "b" else 1
 
     before = [axes(i) for i in items[:place]]
     after = sum(axes(i) for i in items[place + 1 :]) + mask.ndim

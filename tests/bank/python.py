@@ -268,3 +268,30 @@ def finally_runs_after_everything(x):
     except ValueError:
         y = y + x
     return np.sum(y**2) * len(seen)
+
+
+@program(vec(3))
+def stop_iteration_is_caught(x):
+    numbers = iter([2.0, 3.0])
+    y = x
+    try:
+        while True:
+            y = y * x * next(numbers)
+    except StopIteration:
+        y = y + x
+    return np.sum(y)
+
+
+@program(vec(4))
+def chosen_by_keys(x):
+    largest = max(x, key=lambda v: -v * v)  # <- PGR106
+    parts = [x[0] * x[1], x[2]]
+    parts.sort(key=lambda v: v**2)  # <- PGR106
+    return largest * parts[0] ** 2
+
+
+@program(vec(4))
+def full_of_infinities(x):
+    best = np.full(5000, np.inf)
+    best[:4] = x * x
+    return np.min(best) ** 2 + np.sum(x**3)
