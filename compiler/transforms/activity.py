@@ -81,6 +81,8 @@ def _trace(block: Block, live: set[Var], active: set[Var]) -> None:
 def _trace_loop(node: For | While, live: set[Var], active: set[Var]) -> None:
     _, carries, slices, xs = loop_parts(node)
     results = node.body.results
+    # of a loop that does not run, what comes out is what went in
+    live.update(p for p, v in zip(carries, node.outs) if v in live and p in active)
     live.update(r for r, v in zip(results, node.outs) if v in live and isinstance(r, Var) and r in active)
     while True:
         _trace(node.body, live, active)

@@ -165,3 +165,13 @@ def nested_whiles(x, s):
             t = t - 1.0
         s = s - 1.0
     return np.sum(x)
+
+
+@program(vec(4), shared(num(0.05, 0.2)))
+def while_that_does_not_run_and_would_forget(x, s):
+    v = x[1:3] * 2.0
+    n = s * 4.0
+    while n > 1.0:
+        n = n * 0.5
+        v = np.sin(x[:2])
+    return np.sum(v * v)
