@@ -109,6 +109,7 @@ def _len(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) 
         return x.shape[0]
     if not isinstance(x, (list, tuple, dict, str)) and walker.walks(getattr(type(x), "__len__", None)):
         return walker.call(type(x).__len__, (x,), {})
+    session().measured(x)
     return len(x)
 
 

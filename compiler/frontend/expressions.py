@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.builder import Value, call, current
 from ..core.program import Const
+from ..core.types import seen
 from ..errors import PergradError, Unsupported, VmapViolation
 from .cells import wrap
 from .frames import Frame, Scope, Walked
@@ -83,7 +84,7 @@ class Expressions:
     def eval_Attribute(self: Walker, node: ast.Attribute, frame: Frame) -> Any:
         obj = self.eval(node.value, frame)
         self.at(node, frame)
-        return self.attribute(obj, node.attr)
+        return seen(self.attribute(obj, node.attr))
 
     def attribute(self: Walker, obj: Any, name: str) -> Any:
         """An attribute, properties of user classes walked, what belongs to a captured object captured."""
@@ -235,6 +236,9 @@ class Expressions:
             for h in hits[1:]:
                 found = call("numpy.logical_or", found, h)
             return self.truth(found, "in", "PGR104", node, frame)
+        if isinstance(container, (list, tuple)) and session().path_of(container) is not None:
+            return x in session().items(container)
+        session().measured(container)
         return x in container
 
     def eval_IfExp(self: Walker, node: ast.IfExp, frame: Frame) -> Any:
@@ -270,7 +274,7 @@ class Expressions:
         self.at(node, frame)
         span = current().span
         try:
-            return self.call(function, args, kwargs, node=node, frame=frame)
+            return seen(self.call(function, args, kwargs, node=node, frame=frame))
         finally:
             current().span = span
 

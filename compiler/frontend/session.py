@@ -198,13 +198,15 @@ class Session:
 
     def items(self, holder: Any) -> list[Any]:
         """The contents of a captured list, tuple or dict, captured one by one; its length or keys are guarded."""
-        path = self.path_of(holder)
-        assert path is not None
+        self.measured(holder)
         keys = list(holder) if isinstance(holder, dict) else range(len(holder))
-        if path.root.kind == "argument":
-            return [self.item(holder, k, holder[k]) for k in keys]
-        self._guard(Path("keys", path, "", path.text), keys if isinstance(holder, dict) else len(holder), equal=True)
         return [self.item(holder, k, holder[k]) for k in keys]
+
+    def measured(self, holder: Any) -> None:
+        """Guard the length of a captured list or tuple, the keys of a captured dict: the walk has asked for them."""
+        path = self.path_of(holder) if isinstance(holder, (list, tuple, dict)) else None
+        if path is not None and path.root.kind != "argument":
+            self._guard(Path("keys", path, "", path.text), list(holder) if isinstance(holder, dict) else len(holder), equal=True)
 
     # writes
 

@@ -525,4 +525,5 @@ def _truth(value: Any, walker: Walker) -> bool:
     method = getattr(type(value), "__bool__", None)
     if method is not None and walker.walks(method):
         return bool(walker.call(method, (value,), {}))
+    session().measured(value)
     return bool(value)
