@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.program import Program
+from ..core.syntax import compiled
 from .emit import emit_module
 from .signature import Signature
 
@@ -21,7 +22,7 @@ def compile_source(source: str, name: str, constants: Mapping[str, Any] | None =
     """The function ``name`` that ``source`` defines, with NumPy as ``np`` and ``constants`` in its namespace. Tracebacks show its text."""
     filename = f"<pergrad {name} {next(_numbers)}>"
     namespace: dict[str, Any] = {"np": np, "__name__": f"pergrad.emitted.{name}", **(constants or {})}
-    exec(compile(source, filename, "exec"), namespace)
+    exec(compiled(source, filename), namespace)
     function: Callable[..., Any] = namespace[name]
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     weakref.finalize(function, linecache.cache.pop, filename, None)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.program import Program, Var
+from ..core.syntax import parse
 from ..core.types import Type
 from .alias_classes import AliasClasses
 from .buffers import copied, plan
@@ -97,7 +98,7 @@ class _Emission:
     def parameters(self) -> ast.arguments:
         args = ast.arguments(posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[])
         for p in self.signature.parameters:
-            default = None if p.default is None else ast.parse(p.default, mode="eval").body
+            default = None if p.default is None else parse(p.default, mode="eval").body
             match p.kind:
                 case "positional" | "positional_only":
                     (args.args if p.kind == "positional" else args.posonlyargs).append(ast.arg(p.name))

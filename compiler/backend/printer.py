@@ -12,6 +12,7 @@ import math
 import warnings
 from typing import Any
 
+from ..core.syntax import parse
 from .wrap import wrap
 
 with warnings.catch_warnings():
@@ -59,7 +60,7 @@ def print_module(body: list[ast.stmt], width: int = 88) -> str:
     text: str = astor.to_source(tree, source_generator_class=_Generator, pretty_source="".join)
     lines = [line for line in text.split("\n") if line.strip()]
     out = "\n".join(w for line in lines for w in wrap(line, width)) + "\n"
-    difference = _difference(_stripped(tree), ast.parse(out))
+    difference = _difference(_stripped(tree), parse(out))
     if difference:
         raise PrintingError(f"{difference} in\n{out}")
     return out

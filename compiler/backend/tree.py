@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..core.program import Const, Var
+from ..core.syntax import parse
 
 _PLACEHOLDER = re.compile(r"_\d+\Z")
 _KNOWN = frozenset({"np", "bool", "int", "float", "complex", "slice", "len", "range", "list", "tuple", "min", "max", "abs", "sum"})
@@ -33,7 +34,7 @@ class Template:
 @lru_cache(maxsize=8192)
 def template(source: str) -> Template:
     """The template of an expression as the op table prints it."""
-    expr = ast.parse(source, mode="eval").body
+    expr = parse(source, mode="eval").body
     counts: dict[str, int] = {}
     bases: set[str] = set()
     for node in ast.walk(expr):

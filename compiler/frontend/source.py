@@ -11,6 +11,7 @@ import sysconfig
 import types
 from typing import Any
 
+from ..core.syntax import parse
 from ..errors import PergradError, Span, Unsupported, several
 
 FunctionNode = ast.FunctionDef | ast.Lambda
@@ -31,7 +32,7 @@ class File:
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
-        self.tree = ast.parse(text)
+        self.tree = parse(text)
         self.functions: dict[int, list[ast.AST]] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -112,6 +112,11 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
             raise several(earlier if told else [*earlier, error]) from None
         if raised:
             output = 0.0  # every path raises: nobody will see it, and any transform can take it
+        if s.vmaps and not any(leaf.mapped for leaf in leaves if isinstance(leaf, Argument)):
+            # under a transform inside a vmap what is not needed is gone before batching sees it
+            taken = [e for e in recorded_violations(builder) if str(e.code).startswith("PGR2")]
+            if taken:
+                raise several(taken)
         for inner, outer in s.outer.items():
             # the parameter of a function is where its argument comes from at every level
             if isinstance(outer, Var) and outer.span is None:

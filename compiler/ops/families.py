@@ -92,8 +92,9 @@ def partial(source: str) -> Callable[..., Any]:
 @cache
 def _compiled(source: str) -> Callable[..., Any]:
     from ..core.builder import recorded
+    from ..core.syntax import compiled
 
-    code = compile(source, f"<partial {source}>", "eval")
+    code = compiled(source, f"<partial {source}>", "eval")
 
     def evaluate(x: Sequence[Any], y: Any, params: Mapping[str, Any]) -> Any:
         names = {f"x{i + 1}": v for i, v in enumerate(x)}

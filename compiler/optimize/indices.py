@@ -99,6 +99,18 @@ def _places(i: Any, n: int) -> range:
     return range(n)[i] if isinstance(i, slice) else range(i % n, i % n + 1)
 
 
+@rule("numpy.add")
+def onto(m: Match) -> Any:
+    """An array plus something that stands at an index of zeros: added in place, 0 + v being v."""
+    for x, scattered in (m.x, m.x[::-1]):
+        made = m.made(scattered, "pergrad.additem")
+        if made and m.number(made.x[0]) == 0 and x.shape == scattered.shape and x.dtype == scattered.dtype == m.type.dtype:
+            if not m.made(x, "pergrad.additem"):
+                base, value, *arrays = made.x
+                return put(x, value, made.params["index"], arrays, add=True)
+    return None
+
+
 @rule("pergrad.setitem", "pergrad.additem")
 def write(m: Match) -> Any:
     base, value, *arrays = m.x
