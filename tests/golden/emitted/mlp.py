@@ -16,11 +16,10 @@ def mlp_loss_per_sample_grad(params, x, label):
     u = h1 @ w2 + b2
     h2 = np.maximum(u, 0.0)
     logits = h2 @ w3 + b3
-    e = np.exp(logits)
+    d_logits = np.exp(logits)
     # backward
-    d_logits = np.zeros((batch, 10), dtype=np.float32)
+    d_logits /= np.sum(d_logits, axis=-1, keepdims=True)
     d_logits[np.arange(batch), label] -= 1.0
-    d_logits += e / np.sum(e, axis=-1, keepdims=True)
     # from logits_of()
     d_w3 = d_logits[:, None, :] * h2[:, :, None]
     d_b2 = np.where(u > 0.0, d_logits @ w3.T, 0.0)

@@ -18,11 +18,10 @@ def mlp_stable_loss_per_sample_grad(params, x, label):
     logits = h2 @ w3 + b3
     v = np.max(logits, axis=-1, keepdims=True)
     shifted = logits - v
-    e = np.exp(shifted)
+    d_shifted = np.exp(shifted)
     # backward
-    d_shifted = np.zeros((batch, 10), dtype=np.float32)
+    d_shifted /= np.sum(d_shifted, axis=-1, keepdims=True)
     d_shifted[np.arange(batch), label] -= 1.0
-    d_shifted += e / np.sum(e, axis=-1, keepdims=True)
     mask = logits == v
     g = np.sum(mask, axis=-1, keepdims=True).astype(np.float32)
     g = np.where(mask, np.sum(d_shifted, axis=-1, keepdims=True) / g, 0.0)
