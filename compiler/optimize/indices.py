@@ -106,7 +106,7 @@ def onto(m: Match) -> Any:
         made = m.made(scattered, "pergrad.additem")
         if made and m.number(made.x[0]) == 0 and x.shape == scattered.shape and x.dtype == scattered.dtype == m.type.dtype:
             if not m.made(x, "pergrad.additem"):
-                base, value, *arrays = made.x
+                _, value, *arrays = made.x
                 return put(x, value, made.params["index"], arrays, add=True)
     return None
 
