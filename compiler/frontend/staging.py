@@ -154,6 +154,9 @@ class Join:
                 or v.cell.owner.mapped is not None
             ):
                 self.shares.append((cell, v.cell))
+            if isinstance(v, Array):
+                # what an inner branch left open stays open
+                self.shares += [(cell, other) for other, _ in v.cell.shares]
         joined = Array(cell)
         if both:
             for a, b, known in self._cells:

@@ -141,3 +141,20 @@ def test_a_masked_while_runs_until_every_sample_is_done():
     expected = [steps(v) for v in x]
     np.testing.assert_allclose(values, [v for v, _ in expected])
     np.testing.assert_allclose(counts, [n for _, n in expected])
+
+
+def test_what_an_inner_branch_leaves_open_stays_open():
+    def f(x, w):
+        a, b = x * 1.0, np.sin(x)
+        if w > 0.0:
+            a = a
+        else:
+            for _ in range(2):
+                if w > 0.0:
+                    break
+                b = a
+        a[1:] *= 0.8
+        return np.sum(np.sin(a) * b)
+
+    with pytest.raises(pg.PergradError, match="share memory"):
+        pg.compile(f)(np.ones(4), -1.0)
