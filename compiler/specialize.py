@@ -22,7 +22,7 @@ from .core.builder import Builder, Value, atom_of
 from .core.program import Atom, Const, Program, Var, free_vars
 from .core.trees import Node, Tree, as_tuples, flatten, path_text
 from .core.types import Size, Type, known, type_of
-from .errors import ArgumentError, OptionError, Refused
+from .errors import ArgumentError, OptionError, Refused, Unsupported
 from .frontend.cells import Array, Cell, Owner, Scalar, wrap
 from .frontend.generators import KINDS
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
@@ -377,6 +377,8 @@ class Compilation:
                 if isinstance(leaf, (Value, np.ndarray)):
                     positions.append(len(results))
                     results.append(atom_of(leaf))
+                elif isinstance(leaf, Size):
+                    raise Unsupported("a size that varies is returned")
                 else:
                     positions.append(Same(leaf))
             written = []

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import PergradError, Span, Unsupported
 from ..ops import table
 from .program import Apply, Atom, Block, Const, Node, Var
-from .types import Dim, Type, known, type_of
+from .types import Dim, Type, known, type_of, unseen
 
 _stack = threading.local()
 
@@ -177,6 +177,7 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     if entry is None or (entry.lower is None and entry.infer is None):
         hint = (entry and entry.hint) or "write it with functions that have a rule, or register one"
         raise Unsupported(f"{name.replace('numpy.', 'np.', 1)} has no rule", code="PGR702", span=current().span, hint=hint)
+    args, kwargs = tuple(map(unseen, args)), {k: unseen(v) for k, v in kwargs.items()}
     if entry.lower is not None:
         return entry.lower(*args, **kwargs)
     operands, params = entry.prepare(*args, **kwargs) if entry.prepare else bind(entry, args, kwargs)
