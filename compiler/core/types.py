@@ -58,12 +58,12 @@ class Seen(Size):
 
     def __eq__(self, other: object) -> bool:
         same = isinstance(other, Size) and (other.names, other.factor) == (self.names, self.factor)
-        return same or self._refuse()  # type: ignore[no-any-return]
+        return same or self._refuse()
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = __bool__ = __str__ = __repr__ = __format__ = __index__ = __int__ = __float__ = _refuse  # type: ignore[assignment]
+    __hash__ = __bool__ = __str__ = __repr__ = __format__ = __index__ = __int__ = __float__ = _refuse
 
 
 def seen(x: Any) -> Any:
