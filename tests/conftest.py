@@ -60,3 +60,21 @@ def time_limit(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def verified(monkeypatch):
+    """Every program that the tests compile is verified: what the transforms recorded, and what the optimizer made of it."""
+    from pergrad.compiler.core.verify import verify
+    from pergrad.compiler.specialize import Compilation
+
+    run = Compilation.run
+
+    def verified_run(self):
+        found = run(self)
+        for name, program in found.stages:
+            if name in ("combined", "simplified"):
+                verify(program)
+        return found
+
+    monkeypatch.setattr(Compilation, "run", verified_run)

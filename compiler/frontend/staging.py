@@ -97,7 +97,7 @@ class Join:
             return constant(x.value, t)
         self.builder._bodies.append(side.nodes)
         try:
-            if x.type.dtype == t.dtype:
+            if x.type.dtype == t.dtype and x.type.weak == t.weak:
                 return x
             return atom_of(call("numpy.astype", Value(x), t.dtype))
         finally:

@@ -92,10 +92,11 @@ def _primals_and_tangents(primals: Any, tangents: Any) -> None:
 
 
 def typed_tangent(t: Any, primal: Any) -> Any:
-    """A tangent in its primal's dtype."""
-    dtype = atom_of(primal).type.dtype
-    own = atom_of(t).type
-    return call("numpy.astype", t, dtype) if own.dtype != dtype or own.weak else t
+    """A tangent in its primal's dtype, a number where the primal is one."""
+    wanted, own = atom_of(primal).type, atom_of(t).type
+    if wanted.scalar and not own.scalar:
+        t = t[()]
+    return call("numpy.astype", t, wanted.dtype) if own.dtype != wanted.dtype or own.weak else t
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
