@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import PergradError, Span, Unsupported
 from ..ops import table
 from .program import Apply, Atom, Block, Const, Node, Var
-from .types import Dim, Type, known, type_of, unseen
+from .types import Dim, Size, Type, known, type_of, unseen
 
 _stack = threading.local()
 
@@ -209,7 +209,9 @@ def atom_of(x: Any) -> Atom:
     if isinstance(x, (list, tuple)):
         if any(isinstance(v, Value) for v in _flatten(x)):
             return atom_of(call("numpy.array", x))
-        return Const(np.asarray(x))
+        x = np.asarray(x)
+    if isinstance(x, Size):
+        raise Unsupported("a size that varies is no number", span=current().span)
     return Const(x)
 
 

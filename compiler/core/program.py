@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Span
+from ..errors import Span, Unsupported
 from .types import Dim, Type, type_of
 
 _serial = itertools.count()
@@ -43,6 +43,9 @@ class Const:
     __slots__ = ("name", "recipe", "type", "value")
 
     def __init__(self, value: Any, type: Type | None = None, recipe: tuple[str, tuple[Any, ...], dict[str, Any]] | None = None) -> None:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+            # as of a size that varies among numbers
+            raise Unsupported("an array of objects is not an array of numbers")
         if isinstance(value, np.ndarray) and value.flags.writeable:
             value = value.copy()
             value.flags.writeable = False

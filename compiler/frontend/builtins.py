@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Effect
+from ..core.types import Size
 from ..errors import Unsupported, VmapViolation
 from ..ops import table
 from .cells import Array
@@ -70,6 +71,8 @@ def _isinstance(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame
 
 @special(type)
 def _type(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
+    if len(args) == 1 and isinstance(args[0], Size):
+        raise Unsupported("Python asks for the class of a size that varies", span=current().span)
     return python_type(args[0]) if len(args) == 1 and isinstance(args[0], Value) else type(*args, **kwargs)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.builder import Value, call, current
 from ..core.program import Const
-from ..core.types import seen
+from ..core.types import Size, seen
 from ..errors import PergradError, Unsupported, VmapViolation
 from .cells import wrap
 from .frames import Frame, Scope, Walked
@@ -216,6 +216,8 @@ class Expressions:
         return self.choose(test, lambda: self.comparison(node, right, rest[1:], frame), lambda: result, frame, "a chained comparison")
 
     def compare(self: Walker, op: type[ast.cmpop], left: Any, right: Any, node: ast.AST, frame: Frame) -> Any:
+        if op in (ast.Is, ast.IsNot) and any(isinstance(v, Size) for v in (left, right)) and left is not None and right is not None:
+            raise Unsupported("Python asks which object a size that varies is", span=current().span)
         if op in (ast.In, ast.NotIn):
             found = self.contains(right, left, node, frame)
             if op is ast.In:

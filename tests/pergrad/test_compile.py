@@ -97,3 +97,23 @@ def test_nested_derivatives_grow_at_most_2_2_times(order):
     for _ in range(order):
         before, func = func, pg.grad(func)
     assert order == 1 or lines(func) <= 2.2 * lines(before)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda X: np.array([1, 2, len(X)]) * X[0],
+        lambda X: X if type(len(X)) is int else X * 2,
+        lambda X: X if X.shape[0] is not None else X * 2,
+        lambda X: X * 2 if X.shape[0] == 5 else X,
+        lambda X: np.full(3, len(X)) + X[0],
+    ],
+)
+def test_sizes_that_vary_are_numbers_to_python(f):
+    compiled = pg.compile(f)
+    for n in (4, 5, 6):
+        X = np.arange(3.0 * n).reshape(n, 3)
+        expected = f(X)
+        got = compiled(X)
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got, expected)
