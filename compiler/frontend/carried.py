@@ -297,6 +297,10 @@ class Carried:
                 return None
             if lives(place):
                 shared.append((place, other))
+        if isinstance(self.node, ast.While):
+            # of a loop that does not run, what comes out is the memory that went in
+            entered = [(place, old) for place, (old, _) in self.entered.items() if lives(place) and aliased(old, place)]
+            shared += [(place, old.cell) for place, old in entered]
         for places in holders.values():
             if len(places) > 1 and any(p in written for p in places):
                 return None

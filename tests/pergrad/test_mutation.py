@@ -158,3 +158,17 @@ def test_what_an_inner_branch_leaves_open_stays_open():
 
     with pytest.raises(pg.PergradError, match="share memory"):
         pg.compile(f)(np.ones(4), -1.0)
+
+
+def test_what_a_loop_that_may_not_run_rebinds_may_still_be_the_old_memory():
+    def f(x, w):
+        a = x * 1.0
+        d = a[::-1]
+        while w > 1.0:
+            w = w * 0.5
+            a = a + a
+        a[1:3] = a[:2]
+        return np.sum(a * d)
+
+    with pytest.raises(pg.PergradError, match="share memory"):
+        pg.compile(f)(np.arange(4.0), 0.1)
