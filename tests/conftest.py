@@ -48,7 +48,7 @@ SECONDS_FOR_ONE_TEST = 180
 @pytest.fixture(autouse=True)
 def time_limit(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test that hangs fails, where the system has alarms; nightly tests may take their time."""
-    if not hasattr(signal, "SIGALRM") or "nightly" in request.keywords:
+    if not hasattr(signal, "SIGALRM") or "nightly" in request.keywords or request.config.getoption("--nightly"):
         yield
         return
 
