@@ -18,6 +18,7 @@ from ..core.syntax import parse
 from ..core.types import Type
 from .alias_classes import AliasClasses
 from .buffers import copied, plan
+from .constants import Definitions
 from .fold import drop_unused, fold
 from .lower import Lowering
 from .names import assign, tidy
@@ -75,17 +76,23 @@ class _Emission:
         body[:0] = self.unpack(body, rendering)
         if self.folds:
             fold(body, lambda v: self.fixed.get(v) or preferred(v) or "t", lowering.random)
-        hoisted = self.hoisted(lowering.constants)
+        named = [p.name for p in self.signature.parameters] + [self.signature.name]
+        definitions = Definitions(lowering.constants, named)
+        hoisted = definitions.names
         self.write_back(body)
         plan(body, [*self.program.params, *hoisted], in_place=self.in_place)
-        constants.update({name: lowering.constants[v] for v, name in hoisted.items()})
+        constants.update(definitions.handed)
         fixed = {**self.fixed, **self.arguments, **hoisted}
-        reserved = [p.name for p in self.signature.parameters] + [*constants, self.signature.name]
+        reserved = [*named, *constants]
         written = [self.program.params[p] for p, _ in self.signature.written]
         rendering.names = assign(body, fixed, preferred, reserved, share=self.share, always=[*hoisted, *written])
         rendering.locals = frozenset(rendering.names.values()) - frozenset(constants)
         function = ast.FunctionDef(self.signature.name, self.parameters(), self.body(body, rendering), [], None)
-        text = "\n".join([*self.head(constants), "", "", print_module([function])])
+        if definitions.statements:
+            before = ["", print_module(definitions.statements).rstrip("\n")]
+        else:
+            before = []
+        text = "\n".join([*self.head(constants), *before, "", "", print_module([function])])
         return Emitted(text, self.signature.name, constants)
 
     def head(self, constants: Mapping[str, Any]) -> list[str]:
@@ -139,19 +146,6 @@ class _Emission:
         if plain and 1 < len(used) == len(found):
             return [Bind(targets=[v for v, _ in used], operands=[whole], fixed=True)]
         return [Bind(targets=[v], operands=[Tree(Expression(at, {"_0": 1}, 8), {"_0": whole}, v.type)], fixed=True) for v, at in used]
-
-    def hoisted(self, constants: Mapping[Var, Any]) -> dict[Var, str]:
-        """Names in the namespace for arrays that are too big to print."""
-        taken = {p.name for p in self.signature.parameters} | {self.signature.name}
-        out: dict[Var, str] = {}
-        for v in constants:
-            base = tidy(v.name) or "constant"
-            name, n = base, 1
-            while name in taken:
-                name, n = f"{base}_{n}", n + 1
-            taken.add(name)
-            out[v] = name
-        return out
 
     # results
 

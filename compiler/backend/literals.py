@@ -10,21 +10,39 @@ import numpy as np
 from ..core.program import Const
 
 INLINE_SIZE = 32  # elements of an array that is printed digit by digit
+_SHORT = 48  # characters of digits that are as good as the ops that gave them
+_DIGITS = 256  # elements of an array that is written before the function
+_STEPS = 24  # ops that are still shorter than digits
 _DEFAULT = {"f": np.dtype(np.float64), "i": np.dtype(np.int64), "c": np.dtype(np.complex128), "b": np.dtype(bool)}
 
 
 def literal(const: Const) -> str | None:
-    """The expression of a constant; None for an array that is too big to print and must be handed over."""
+    """The expression of a constant; None for an array that stands before the function because digits would not say what it is."""
     if const.recipe is not None:
         return recipe(*const.recipe)
     value = const.value
     if isinstance(value, np.ndarray):
-        return _array(value)
+        text = _array(value)
+        return None if text is not None and len(text) > _SHORT and computed(const) else text
     if isinstance(value, np.generic) and not const.type.weak:
         if isinstance(value, np.bool_):
             return repr(bool(value))
         return f"np.{value.dtype.name}({number(value.item())})"
     return number(value.item() if isinstance(value, np.generic) else value)
+
+
+def computed(const: Const) -> bool:
+    """Whether a few ops on constants that can be printed give this one."""
+    return const.made is not None and const.made.steps <= _STEPS and all(c.made or literal(c) or digits(c) for c in const.made.args)
+
+
+def digits(const: Const) -> Const | None:
+    """The array written out, however many lines that takes; None if that is too much to read."""
+    value = const.value
+    if not isinstance(value, np.ndarray) or value.size > _DIGITS or value.dtype.kind not in "biufc":
+        return None
+    keywords = {} if value.dtype == _DEFAULT.get(value.dtype.kind) else {"dtype": value.dtype}
+    return Const(value, const.type, ("numpy.array", (value.tolist(),), keywords))
 
 
 def number(value: Any) -> str:
@@ -112,4 +130,4 @@ def _nested(value: Any) -> str:
     return f"[{', '.join(map(_nested, value))}]" if isinstance(value, list) else number(value)
 
 
-__all__ = ["INLINE_SIZE", "dtype_keyword", "dtype_name", "literal", "number", "recipe"]
+__all__ = ["INLINE_SIZE", "computed", "digits", "dtype_keyword", "dtype_name", "literal", "number", "recipe"]

@@ -67,7 +67,7 @@ class Lowering:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.constants: dict[Var, Any] = {}
+        self.constants: dict[Var, Const] = {}
         self.names: dict[Var, str] = {}
         self.random: set[Bind] = set()
         self._env: dict[Var, Var] = {}
@@ -106,7 +106,7 @@ class Lowering:
         if found is None:
             found = self._known[key] = Var(c.type, c.name)
             if text is None:
-                self.constants[found] = c.value
+                self.constants[found] = c
             else:
                 self._top.append(Bind(targets=[found], operands=[c]))
         return found

@@ -30,9 +30,9 @@ def save(path: str | os.PathLike[str], program: Program, signature: Signature, c
     emitted = emit_module(*without_captures(program, signature, captured or {}))
     arrays = {name: value for name, value in emitted.constants.items() if isinstance(value, np.ndarray)}
     head, _, body = emitted.source.partition("\n\n\n")
-    lines = [line for line in head.split("\n") if not line.startswith("# ")]
+    first, *rest = [line for line in head.split("\n") if not line.startswith("# ")]
     imports = [imported(name, value) for name, value in emitted.constants.items() if name not in arrays]
-    text = "\n".join([*lines, *imports]).rstrip("\n")
+    text = "\n".join([first, *imports, *rest]).rstrip("\n")
     if arrays:
         file = target.with_suffix(".npz")
         np.savez(file, allow_pickle=False, **arrays)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from itertools import pairwise
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "in", "is")
 _WEAKNESS = [("if", "else"), ("or",), ("and",), _COMPARISONS, ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "@", "%", "//")]
+_NUMBER = re.compile(r"-?[\d.e+-]+j?,?|(np\.(inf|nan)|True|False),?")
 _STATEMENTS = ("return ", "if ", "elif ", "while ", "assert ", "raise ")
 
 
@@ -108,11 +110,23 @@ def _in_brackets(text: str, tokens: list[_Token], indent: int, width: int) -> li
         lines.append(" " * (indent + 4) + inside)
     else:
         items = _items(inside)
+        if len(items) > 2 and all(map(_NUMBER.fullmatch, items)):
+            return [*lines, *_filled(items, indent + 4, width), " " * indent + tail]
         for item in items:
             comma = "," if item.endswith(",") or (len(items) > 1 and _takes_comma(text, first)) else ""
             broken = _wrapped(item.removesuffix(","), indent + 4, width - len(comma))
             lines.extend([*broken[:-1], broken[-1] + comma])
     return [*lines, " " * indent + tail]
+
+
+def _filled(items: list[str], indent: int, width: int) -> list[str]:
+    """As many items on each line as fit."""
+    lines = [""]
+    for item in [i.removesuffix(",") + "," for i in items]:
+        if lines[-1] and indent + len(lines[-1]) + 1 + len(item) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {item}".lstrip()
+    return [" " * indent + line for line in lines]
 
 
 def _takes_comma(text: str, bracket: _Token) -> bool:

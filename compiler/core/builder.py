@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import PergradError, Span, Unsupported
 from ..ops import table
-from .program import Apply, Atom, Block, Const, Node, Var
+from .program import Apply, Atom, Block, Const, Made, Node, Var
 from .types import Dim, Size, Type, known, type_of, unseen
 
 _stack = threading.local()
@@ -132,16 +132,19 @@ def fold(entry: table.Op, args: Sequence[Atom], params: dict[str, Any], type: Ty
     """The known result of an op on known values, if it is small and NumPy computes it without a warning."""
     if not known(type.shape) or int(type.size) > _FOLDED_SIZE:  # type: ignore[arg-type]
         return None
+    constants = tuple(a for a in args if isinstance(a, Const))
     try:
         with np.errstate(all="raise"):
-            value = evaluate(entry, [a.value for a in args if isinstance(a, Const)], params, [a.type for a in args], type)
+            value = evaluate(entry, [c.value for c in constants], params, [c.type for c in constants], type)
     except (ArithmeticError, ValueError, TypeError, IndexError):
         return None
     if type.weak:
         return Const(type.dtype.type(value).item(), type)
     if type.scalar:
         return Const(type.dtype.type(value), type)
-    return Const(np.asarray(value, dtype=type.dtype).reshape(type.shape), type)
+    folded = Const(np.asarray(value, dtype=type.dtype).reshape(type.shape), type)
+    folded.made = Made(entry.name, constants, params, 1 + sum(c.made.steps for c in constants if c.made is not None))
+    return folded
 
 
 def evaluate(entry: table.Op, values: Sequence[Any], params: dict[str, Any], types: Sequence[Type], out: Any) -> Any:

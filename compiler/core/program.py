@@ -37,10 +37,11 @@ class Var:
 class Const:
     """A value known when the program is built: a Python scalar, a NumPy scalar or a read-only array.
 
-    ``recipe`` is how the user wrote it when that is more readable than its digits: ``("numpy.eye", (3,), {})``.
+    ``recipe`` is how the user wrote it when that is more readable than its digits: ``("numpy.eye", (3,), {})``; ``made`` is the op on other
+    constants that gave it.
     """
 
-    __slots__ = ("name", "recipe", "type", "value")
+    __slots__ = ("made", "name", "recipe", "type", "value")
 
     def __init__(self, value: Any, type: Type | None = None, recipe: tuple[str, tuple[Any, ...], dict[str, Any]] | None = None) -> None:
         if isinstance(value, np.ndarray) and value.dtype.kind == "O":
@@ -52,10 +53,27 @@ class Const:
         self.value = value
         self.type = type or type_of(value)
         self.recipe = recipe
+        self.made: Made | None = None
         self.name: str | None = None
+
+    def copy(self) -> Const:
+        """The same value without its name."""
+        new = Const(self.value, self.type, self.recipe)
+        new.made = self.made
+        return new
 
     def __repr__(self) -> str:
         return repr(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """One op of the table on constants; ``steps`` are the ops that it takes altogether."""
+
+    op: str
+    args: tuple[Const, ...]
+    params: Mapping[str, Any]
+    steps: int
 
 
 Atom = Var | Const

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.builder import Value, atom_of, call, current
-from ..core.program import Const, Effect
+from ..core.program import Effect, Var
 from ..errors import Refused, Unsupported, VmapViolation
 from .calls import Calls
 from .cells import Array, assign, augment_where, augmented
@@ -394,7 +394,7 @@ class Walker(Expressions, Calls, Loops, Handling, Patterns, Staging):
             atom = value.atom
         else:
             atom = None
-        if atom is not None and atom.name is None and not isinstance(atom, Const):
+        if atom is not None and atom.name is None and (isinstance(atom, Var) or atom.type.ndim):
             atom.name = name
         frame.assign(name, value)
 

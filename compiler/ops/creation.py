@@ -299,7 +299,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     if not isinstance(a, Value):
         return array(a)
     atom = atom_of(a)
-    return current().wrap(Const(atom.value, atom.type, atom.recipe) if isinstance(atom, Const) else atom)
+    return current().wrap(atom.copy() if isinstance(atom, Const) else atom)
 
 
 op("numpy.array", signature="object, dtype=None", operands=("object",), family="creation", lower=array, samples="array")

@@ -258,12 +258,11 @@ op(
 
 def _lower_half(x: Any) -> Any:
     """The lower triangle with half of the diagonal."""
-    import numpy
-
     from ..core.builder import recorded as np
 
     n = x.shape[-1]
-    return x * numpy.asarray(numpy.tri(n) - 0.5 * numpy.eye(n), x.dtype) if isinstance(n, int) else np.tril(x)
+    half = 0.5 * _eye(x, n)
+    return x * (np.tri(n, dtype=x.dtype) - half) if isinstance(n, int) else np.tril(x) - x * half
 
 
 def _cholesky_vjp(d: Derivative, i: int) -> Any:
