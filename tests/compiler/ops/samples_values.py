@@ -37,6 +37,11 @@ for _name, _make in (
     SAMPLES[_name] = lambda entry, make=_make: _elementwise(make, entry)
 
 
+@samples("logistic")
+def _logistic(entry: Op) -> list[Sample]:
+    return [call(X(reals(3, 4)), minus=True), call(X(reals(3)), minus=False), call(X(np.float64(0.3)), minus=True)]
+
+
 @samples("integers")
 def _integers(entry: Op) -> list[Sample]:
     if len(entry.operands) == 1:
