@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import _CacheInfo
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,18 @@ from .backend.compile import compile_program
 from .backend.signature import Fixed, Items, Leaf, Parameter, Signature, Template
 from .core.builder import Builder, Value, atom_of
 from .core.program import Atom, Const, Program, Var, free_vars
+from .core.sizes import Decisions, Size, unseen
 from .core.trees import Node, Tree, as_tuples, flatten, path_text
-from .core.types import Size, Type, known, type_of
-from .errors import ArgumentError, OptionError, Refused, Unsupported
+from .core.types import Type, known, type_of
+from .errors import ArgumentError, OptionError, Refused
 from .frontend.cells import Array, Cell, Owner, Scalar, wrap
-from .frontend.generators import KINDS
+from .frontend.generators import KINDS, Generator
+from .frontend.generators import TYPE as GENERATOR
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
 from .frontend.trace import Same, identifier
 from .optimize import optimize
+from .varying import Axes, Changes, Named, size_groups, vague
+from .varying import Guard as SizeGuard
 
 _ALIASES = 2048
 _STATIC_SIZE = 64  # arrays up to this size may become part of the key when Python needs their values
@@ -36,7 +41,7 @@ _STATIC_SIZE = 64  # arrays up to this size may become part of the key when Pyth
 @dataclass(eq=False)
 class Specialisation:
     """One compiled signature. ``extra`` is what the transform wants to keep beside the function; ``ordered`` are the arguments whose memory
-    must be in C order: index, mapped axis, name."""
+    must be in C order: index, mapped axis, name; ``sizes`` what was decided by sizes that vary, made of ``decisions``."""
 
     function: Callable[..., Any]
     source: str
@@ -48,6 +53,8 @@ class Specialisation:
     writes: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
     ordered: Sequence[tuple[int, int | None, str]] = ()
+    sizes: SizeGuard | None = None
+    decisions: Decisions = field(default_factory=lambda: Decisions({}))
 
     def check_order(self, leaves: Sequence[Any]) -> None:
         """Refuse arrays that NumPy would copy where the compiled function writes through a reshape."""
@@ -108,8 +115,7 @@ class Specialisations:
         adaptive: bool = False,
     ) -> None:
         self.adaptive = adaptive
-        self._seen: dict[Any, Any] = {}
-        self._refused: set[Any] = set()
+        self._changes = Changes()
         self.name = name
         self.func = func
         self.record = record
@@ -136,6 +142,8 @@ class Specialisations:
         if type(key) is _Statics:
             key = key.extended(leaves)
         for variant in self._variants.get(key, ()):
+            if variant.sizes is not None and not variant.sizes.holds(leaves):
+                continue
             captured = variant.captured()
             if captured is not None:
                 self._hits += 1
@@ -148,20 +156,9 @@ class Specialisations:
         return self._compile(full, key, args, kwargs)
 
     def _canonical(self, full: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]) -> Any:
-        axes = self._varied(full, leaves) if self.adaptive else self.axes(args, kwargs)
-        parts = []
+        axes = self._varying(full, args, kwargs, leaves)
         groups = size_groups(leaves, axes)
-        for k, part in enumerate(full[1:]):
-            axis = axes[k] if k < len(axes) else None
-            if axis is not None:
-                part = (
-                    leaves[k].dtype,
-                    "mapped",
-                    axis,
-                    tuple(d for n, d in enumerate(leaves[k].shape) if n != axis),
-                    groups[leaves[k].shape[axis]],
-                )
-            parts.append(part)
+        parts = [vague(x, own, groups) if own else part for x, own, part in zip_longest(leaves, axes, full[1:], fillvalue=())]
         key: Any = (full[0], *parts)
         if key in self._statics:
             key = _Statics(key, self._statics[key])
@@ -185,49 +182,38 @@ class Specialisations:
                         hint=f"pass {names[j]}.copy()",
                     )
 
-    def _varied(self, full: Any, leaves: Sequence[Any]) -> list[int | None]:
-        """For each leaf the axis whose size has changed since the first call of this structure; several in one leaf stay numbers."""
-        shapes = [x.shape if type(x) is np.ndarray else None for x in leaves]
-        structure = (full[0], *[(x.dtype, x.ndim) if type(x) is np.ndarray else part for x, part in zip(leaves, full[1:], strict=True)])
-        with self._lock:
-            first, varied = self._seen.setdefault(structure, (shapes, [set() for _ in leaves]))
-        for old, new, axes in zip(first, shapes, varied, strict=True):
-            if old is not None and new is not None:
-                axes.update(n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b)
-        axes_of = [next(iter(v)) if len(v) == 1 else None for v in varied]
-        return [None] * len(leaves) if (structure, tuple(axes_of)) in self._refused else axes_of
+    def _varying(self, full: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]) -> list[Axes]:
+        """For each leaf the axes whose sizes may vary."""
+        if self.adaptive:
+            return self._changes.axes(full, leaves)
+        return [() if axis is None else (axis,) for axis in self.axes(args, kwargs)]
 
-    def _attempt(self, full: Any, args: tuple[Any, ...], kwargs: dict[str, Any], statics: frozenset[Any]) -> Specialisation | None:
-        """Compile with sizes that have changed as symbols; None where the function needs one as a number."""
-        leaves = flatten((args, kwargs))[0]
-        axes = self._varied(full, leaves)
-        if not any(a is not None for a in axes):
-            return None
+    def _attempt(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], statics: frozenset[Any], axes: Sequence[Axes]
+    ) -> Specialisation | None:
+        """Compile with sizes that have changed as names; None where the function needs one as a number."""
         try:
             return Compilation(self, args, kwargs, statics, axes).run()
         except NeedsStatic:
             raise
         except Exception:  # noqa: BLE001  with numbers it either works or says better what is wrong
-            structure = (full[0], *[(x.dtype, x.ndim) if type(x) is np.ndarray else part for x, part in zip(leaves, full[1:], strict=True)])
-            with self._lock:
-                self._refused.add((structure, tuple(axes)))
-                self._aliases.clear()
             return None
 
     def _compile(self, full: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Specialisation, dict[str, Any]]:
-        base, statics, leaves = (
-            (key[0], key[1], None) if isinstance(key, tuple) and key and isinstance(key[0], _Key) else (key, frozenset(), None)
-        )
-        del leaves
+        base, statics = (key[0], key[1]) if isinstance(key, tuple) and key and isinstance(key[0], _Key) else (key, frozenset())
+        leaves = flatten((args, kwargs))[0] if kwargs else flatten(args)[0]
         while True:
             try:
-                attempted = self._attempt(full, args, kwargs, statics) if self.adaptive else None
+                axes = self._varying(full, args, kwargs, leaves)
+                attempted = self._attempt(args, kwargs, statics, axes) if self.adaptive and any(axes) else None
                 if attempted is None:
-                    axes: Sequence[int | None] = () if self.adaptive else self.axes(args, kwargs)
-                    if self.adaptive:
-                        key = self._canonical(full, args, kwargs, flatten((args, kwargs))[0] if kwargs else flatten(args)[0])
+                    new = Compilation(self, args, kwargs, statics, [] if self.adaptive else axes).run()
+                    if self.adaptive and any(axes):
+                        self._changes.refuse(full, leaves, axes)
+                        with self._lock:
+                            self._aliases.clear()
+                        key = self._canonical(full, args, kwargs, leaves)
                         base = key.base if type(key) is _Statics else key
-                    new = Compilation(self, args, kwargs, statics, axes).run()
                 else:
                     new = attempted
                 break
@@ -241,14 +227,14 @@ class Specialisations:
                 self._statics[plain] = statics
                 extended = _Statics(plain, statics)
                 self._aliases[full] = extended
-            key = extended.extended(flatten((args, kwargs))[0] if kwargs else flatten(args)[0])
+            key = extended.extended(leaves)
         captured = new.captured()
         assert captured is not None
         with self._lock:
             self._variants.setdefault(key, []).insert(0, new)
             self._latest = new
         if new.ordered:
-            new.check_order(flatten((args, kwargs))[0])
+            new.check_order(leaves)
         if new.writes:
             self._check_shared(args, kwargs)
         return new, captured
@@ -265,19 +251,11 @@ class Specialisations:
         """Forget everything compiled."""
         with self._lock:
             self._variants.clear()
+            self._changes.clear()
             self._aliases.clear()
             self._statics.clear()
             self._latest = None
             self._hits = self._misses = 0
-
-
-def size_groups(leaves: Sequence[Any], axes: Sequence[int | None]) -> dict[Any, int]:
-    """The different sizes on axes that may vary, numbered in order: equal ones are one size."""
-    groups: dict[Any, int] = {}
-    for leaf, axis in zip(leaves, axes, strict=False):
-        if axis is not None:
-            groups.setdefault(leaf.shape[axis], len(groups))
-    return groups
 
 
 class _Key:
@@ -320,6 +298,8 @@ def leaf_key(x: Any) -> Any:
         return kind
     if isinstance(x, np.generic):
         return ("scalar", x.dtype)
+    if isinstance(x, KINDS):
+        return kind
     if hasattr(x, "shape") and hasattr(x, "dtype") and not isinstance(x, type) and not is_foreign(x):
         return (x.dtype, tuple(x.shape))
     try:
@@ -353,16 +333,22 @@ class Compilation:
     """One walk of one call, to the function."""
 
     def __init__(
-        self, owner: Specialisations, args: tuple[Any, ...], kwargs: dict[str, Any], statics: frozenset[Any], axes: Sequence[int | None]
+        self, owner: Specialisations, args: tuple[Any, ...], kwargs: dict[str, Any], statics: frozenset[Any], axes: Sequence[Axes]
     ) -> None:
         self.owner = owner
         self.axes = axes
         self.args, self.kwargs = args, kwargs
         self.statics = statics
         self.leaves, self.tree = flatten((args, kwargs))
+        self.named = Named(self.leaves, axes)
         self.names = argument_names(owner.func, self.tree)
 
     def run(self) -> Specialisation:
+        """The compiled function."""
+        with self.named.decisions.deciding():
+            return self._compiled()
+
+    def _compiled(self) -> Specialisation:
         builder = Builder(wrap)
         s = Session(builder, statics=self.statics)
         context = Context()
@@ -374,11 +360,9 @@ class Compilation:
             results: list[Atom] = []
             positions: list[Any] = []
             for leaf in out_leaves:
-                if isinstance(leaf, (Value, np.ndarray)):
+                if isinstance(leaf, (Value, Size, np.ndarray)):
                     positions.append(len(results))
-                    results.append(atom_of(leaf))
-                elif isinstance(leaf, Size):
-                    raise Unsupported("a size that varies is returned")
+                    results.append(atom_of(unseen(leaf)))
                 else:
                     positions.append(Same(leaf))
             written = []
@@ -403,14 +387,25 @@ class Compilation:
         if not self.tree.node.readable_throughout:
             function = reading_tuples(function)
         captures = [(n, path, v.type) for n, (path, v) in zip(hidden_names, s.captures, strict=True)]
-        axes = self.axes
-        ordered = [(k, axes[k] if k < len(axes) else None, n) for k, n in enumerate(self.names) if n in s.ordered]
-        return Specialisation(function, source, program, captures, s.guards, stages, signature, s.writes, context.extra, ordered)
+        mapped = [] if self.owner.adaptive else [own[0] if own else None for own in self.axes]
+        ordered = [(k, mapped[k] if k < len(mapped) else None, n) for k, n in enumerate(self.names) if n in s.ordered]
+        return Specialisation(
+            function,
+            source,
+            program,
+            captures,
+            s.guards,
+            stages,
+            signature,
+            writes=s.writes,
+            extra=context.extra,
+            ordered=ordered,
+            sizes=self.named.guard(),
+            decisions=self.named.decisions,
+        )
 
     def parameters(self, s: Session, builder: Builder) -> tuple[list[Var], list[Any]]:
         """The Program's parameters, and what stands for each leaf inside."""
-        axes = self.axes
-        groups = size_groups(self.leaves, axes)
         self.sizes: dict[str, tuple[int, int]] = {}
         self.index: list[int | None] = []
         self.traced: list[Any] = []
@@ -422,18 +417,23 @@ class Compilation:
                     f"{self.owner.name}: argument `{self.names[k]}` is a {type(leaf).__name__}, only NumPy's plain arrays can be used",
                     hint=f"np.asarray({self.names[k]})",
                 )
+            if isinstance(leaf, KINDS):
+                var = Var(GENERATOR, identifier(self.names[k]))
+                self.index.append(len(params))
+                params.append(var)
+                inside.append(Generator(var, type(leaf)))
+                self.traced.append(inside[-1])
+                continue
             t = self.leaf_type(leaf)
-            axis = axes[k] if k < len(axes) else None
-            if t is None or (k in self.statics and axis is None):
+            varying = k < len(self.axes) and bool(self.axes[k])
+            if t is None or (k in self.statics and not varying):
                 self.index.append(None)
                 inside.append(leaf if t is None or t.scalar else wrap(Const(np.array(leaf))))
                 continue
-            if axis is not None:
-                shape = list(t.shape)
-                name = "B" if not groups[shape[axis]] else f"B{groups[shape[axis]] + 1}"
-                shape[axis] = Size((name,))
-                t = t.with_shape(shape)
-                self.sizes.setdefault(name, (len(params), axis))
+            if varying:
+                t = t.with_shape(self.named.shape(k, t.shape))
+                for axis in self.axes[k]:
+                    self.sizes.setdefault(str(t.shape[axis]), (len(params), axis))
             var = Var(t, identifier(self.names[k]))
             self.index.append(len(params))
             params.append(var)
@@ -444,7 +444,7 @@ class Compilation:
                 cell = Cell(var, builder, Owner("argument", self.names[k]))
                 cell.name = var.name
                 inside.append(Array(cell))
-                if axis is None and known(t.shape) and t.size <= _STATIC_SIZE:  # type: ignore[operator]
+                if not varying and known(t.shape) and t.size <= _STATIC_SIZE:
                     s.scalars[var] = k
             self.traced.append(inside[-1])
         return params, inside

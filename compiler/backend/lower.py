@@ -131,8 +131,8 @@ class Lowering:
             for axis, d in enumerate(v.type.shape):
                 if axis and self._ragged(v.type):
                     break
-                if isinstance(d, Size) and d.factor == 1 and len(d.names) == 1 and d.names[0] not in self.program.sizes:
-                    self._scope[d.names[0]] = self._var(v), axis
+                if isinstance(d, Size) and d.symbol and d.symbol not in self.program.sizes:
+                    self._scope[d.symbol] = self._var(v), axis
 
     def _ragged(self, t: Type) -> bool:
         """Whether a stack has rows that differ in shape, and so must be a list."""
@@ -208,6 +208,11 @@ class Lowering:
     def _apply(self, node: Apply, out: list[Statement]) -> None:
         entry = table.find(node.op)
         assert entry is not None, node.op
+        if node.op == "pergrad.size" and (name := node.params["size"].symbol) in self.program.sizes:
+            found = self._size(name)
+            assert isinstance(found, Var)
+            self._env[node.outs[0]] = found
+            return
         several = len(node.outs) != 1
         type: Any = tuple(v.type for v in node.outs) if several else node.outs[0].type
         source = expression(entry, [a.type for a in node.args], dict(node.params), type)
@@ -304,8 +309,9 @@ class Lowering:
     def _sized(self, types: Sequence[Type], length: Var) -> None:
         """What the loop stacks or slices is as long as it runs: the size has that name from here on."""
         for t in types:
-            if isinstance(t.shape[0], Size) and t.shape[0].names[0] not in self.program.sizes:
-                self._sizes[t.shape[0].names[0]] = length
+            size = t.shape[0]
+            if isinstance(size, Size) and size.symbol and size.symbol not in self.program.sizes:
+                self._sizes[size.symbol] = length
 
     def _append(self, collected: Var, value: Atom) -> Statement:
         return Append(operands=[collected, self._operand(value)], targets=[collected])

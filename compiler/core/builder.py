@@ -85,7 +85,7 @@ class Builder:
         inferred = entry.infer([a.type for a in args], params)
         if weak and isinstance(inferred, Type) and inferred.dtype.kind in "ifc":
             inferred = Type(inferred.dtype, (), weak=True, scalar=True)
-        if all(isinstance(a, Const) for a in args) and not entry.random and isinstance(inferred, Type):
+        if args and all(isinstance(a, Const) for a in args) and not entry.random and isinstance(inferred, Type):
             folded = fold(entry, args, params, inferred)
             if folded is not None:
                 return self.wrap(folded)
@@ -210,12 +210,10 @@ def atom_of(x: Any) -> Atom:
     if isinstance(x, (Var, Const)):
         return x
     if isinstance(x, (list, tuple)):
-        if any(isinstance(v, Value) for v in _flatten(x)):
+        if any(isinstance(v, (Value, Size)) for v in _flatten(x)):
             return atom_of(call("numpy.array", x))
         x = np.asarray(x)
-    if isinstance(x, Size):
-        raise Unsupported("a size that varies is no number", span=current().span)
-    return Const(x)
+    return call("pergrad.size", x).atom if isinstance(x, Size) else Const(x)
 
 
 def _flatten(x: Any) -> Iterator[Any]:
@@ -230,15 +228,19 @@ def _operator(name: str, swapped: bool = False) -> Callable[[Value, Any], Any]:
     def method(self: Value, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
-        x, y = (other, self) if swapped else (self, other)
-        entry = table.find(name)
-        assert entry is not None
-        if entry.lower is not None:
-            return entry.lower(x, y)
-        types = [atom_of(v).type for v in (x, y)]
-        return current().apply(entry, [x, y], {}, weak=all(t.weak for t in types))
+        return operated(name, *((other, self) if swapped else (self, other)))
 
     return method
+
+
+def operated(name: str, x: Any, y: Any) -> Any:
+    """Record an operator: of two Python numbers the result is one."""
+    entry = table.find(name)
+    assert entry is not None
+    if entry.lower is not None:
+        return entry.lower(x, y)
+    atoms = [atom_of(v) for v in (x, y)]
+    return current().apply(entry, atoms, {}, weak=all(a.type.weak for a in atoms))
 
 
 def _is_place(x: Any) -> bool:
@@ -247,7 +249,7 @@ def _is_place(x: Any) -> bool:
 
 
 def _is_operand(x: Any) -> bool:
-    return isinstance(x, (Value, np.ndarray, np.generic, bool, int, float, complex, list, tuple))
+    return isinstance(x, (Value, Size, np.ndarray, np.generic, bool, int, float, complex, list, tuple))
 
 
 class Value:
@@ -317,7 +319,10 @@ class Value:
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(len(self)))
+        n = self.shape[0]
+        if isinstance(n, Size) and n:
+            raise Unsupported("Python needs each row of an array whose length varies", span=current().span)
+        return (self[i] for i in range(0 if isinstance(n, Size) else n))
 
     def __getitem__(self, index: Any) -> Any:
         return call("pergrad.getitem", self, index)

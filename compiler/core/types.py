@@ -8,81 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Unsupported
+from .sizes import Dim, Seen, Size, seen, unseen
 
-
-@dataclass(frozen=True)
-class Size:
-    """A size known only at run time: ``factor`` times the product of named sizes, such as the batch."""
-
-    names: tuple[str, ...]
-    factor: int = 1
-
-    def __mul__(self, other: Dim) -> Dim:
-        if isinstance(other, Size):
-            return Size(tuple(sorted(self.names + other.names)), self.factor * other.factor)
-        return Size(self.names, self.factor * other) if other else 0
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other: Dim) -> Dim:
-        names, factor = list(self.names), self.factor
-        for name in other.names if isinstance(other, Size) else ():
-            if name not in names:
-                raise ValueError(f"{self} does not divide by {other}")
-            names.remove(name)
-        divisor = other.factor if isinstance(other, Size) else other
-        if factor % divisor:
-            raise ValueError(f"{self} does not divide by {other}")
-        return Size(tuple(names), factor // divisor) if names else factor // divisor
-
-    def __str__(self) -> str:
-        return " * ".join([*([str(self.factor)] if self.factor != 1 else []), *self.names])
-
-
-class Seen(Size):
-    """A size that Python of the user's got to see: it goes into shapes and is multiplied, but decides nothing and is no number."""
-
-    def _refuse(self, *_: Any) -> Any:
-        raise Unsupported(f"Python needs the number that the size {Size.__str__(self)} stands for")
-
-    def __mul__(self, other: Any) -> Any:
-        if not isinstance(other, (int, Size)) or isinstance(other, bool):
-            return self._refuse()
-        return seen(Size(self.names, self.factor) * (unseen(other)))
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other: Any) -> Any:
-        return seen(Size(self.names, self.factor) // unseen(other))
-
-    def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Size) and (other.names, other.factor) == (self.names, self.factor)
-        return same or self._refuse()
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = __bool__ = __str__ = __repr__ = __format__ = __index__ = __int__ = __float__ = _refuse
-
-
-def seen(x: Any) -> Any:
-    """A size, or a shape, as the user's code gets it."""
-    if type(x) is Size:
-        return Seen(x.names, x.factor)
-    return tuple(map(seen, x)) if type(x) is tuple and any(type(d) is Size for d in x) else x
-
-
-def unseen(x: Any) -> Any:
-    """What the user's code passes on, with sizes as the compiler has them."""
-    if type(x) is Seen:
-        return Size(x.names, x.factor)
-    if type(x) in (tuple, list) and any(type(d) is Seen for d in x):
-        return type(x)(map(unseen, x))
-    return x
-
-
-Dim = int | Size
 Shape = tuple[Dim, ...]
 
 
@@ -168,7 +95,7 @@ def promotion(t: Type) -> Any:
 
 def loop_size(serial: int) -> Size:
     """The number of iterations of a loop that ends when it ends."""
-    return Size((f"steps{serial}",))
+    return Size.named(f"steps{serial}")
 
 
 def loop_sized(t: Type) -> bool:
@@ -205,6 +132,7 @@ def normal_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 __all__ = [
     "Dim",
+    "Seen",
     "Shape",
     "Size",
     "Type",
@@ -217,5 +145,7 @@ __all__ = [
     "product",
     "promotion",
     "ragged",
+    "seen",
     "type_of",
+    "unseen",
 ]

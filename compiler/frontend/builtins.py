@@ -12,9 +12,10 @@ import numpy as np
 
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Effect
-from ..core.types import Size
+from ..core.sizes import Size, unseen
 from ..errors import Unsupported, VmapViolation
 from ..ops import table
+from .carried import Span
 from .cells import Array
 from .expressions import is_symbolic
 from .generators import Generator
@@ -63,6 +64,8 @@ for _name, _writer in WRITERS.items():
 @special(isinstance)
 def _isinstance(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> bool:
     obj, classes = args
+    if isinstance(obj, Size):
+        return issubclass(int, classes)
     if not isinstance(obj, Value):
         return isinstance(obj, classes)
     kinds = classes if isinstance(classes, tuple) else (classes,)
@@ -72,7 +75,7 @@ def _isinstance(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame
 @special(type)
 def _type(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], Size):
-        raise Unsupported("Python asks for the class of a size that varies", span=current().span)
+        return int
     return python_type(args[0]) if len(args) == 1 and isinstance(args[0], Value) else type(*args, **kwargs)
 
 
@@ -118,6 +121,9 @@ def _len(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) 
 
 @special(float, int, complex)
 def _number(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
+    if f is int and len(args) == 1 and isinstance(args[0], Size):
+        return args[0]
+    args = numbers(args)
     if len(args) != 1 or not is_symbolic(args[0]):
         return f(*args, **kwargs)
     return host_value(args[0], f, f"{f.__name__}()", "PGR202")
@@ -130,6 +136,11 @@ def _bool(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any)
     return walker.truth(args[0], "bool()", "PGR202", node, frame)
 
 
+def numbers(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Sizes that vary as the numbers that they are at run time."""
+    return tuple(current().wrap(atom_of(unseen(a))) if isinstance(a, Size) else a for a in args)
+
+
 def host_value(x: Value, kind: Any, how: str, code: str) -> Any:
     """A Python number of an array's value: keeps the derivative; refused for a mapped one."""
     if x.type.size != 1:
@@ -139,6 +150,7 @@ def host_value(x: Value, kind: Any, how: str, code: str) -> Any:
 
 @special(*(f for n, f in _HOST.items() if n not in ("prod", "fsum", "comb", "perm", "gcd", "lcm", "factorial", "isqrt", "dist")))
 def _math(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
+    args = numbers(args)
     if not any(is_symbolic(a) for a in args):
         return f(*args, **kwargs)
     name = _HOST_NAMES[f]
@@ -239,6 +251,8 @@ def _sorted(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: An
 def _round(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
     x, digits = (*args, None)[:2] if args else (kwargs.get("number"), None)
     digits = kwargs.get("ndigits", digits)
+    if isinstance(x, Size):
+        return x if digits is None else walker.call(round, (*numbers((x,)), digits), {})
     if not is_symbolic(x) or isinstance(x, Array):
         return f(*args, **kwargs)
     if digits is None:
@@ -290,11 +304,14 @@ def _range(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any
     for a in args:
         if is_symbolic(a) and session().depends_on_mapped(a.atom):
             walker.refuse_batched(a, "PGR107", "a loop's bound", node, frame)
+    if any(isinstance(a, Size) for a in args):
+        return Span(*args)
     return range(*(a.__index__() if isinstance(a, Value) else a for a in args))
 
 
 @special(print)
 def _print(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> None:
+    args = numbers(args)
     if any(is_symbolic(a) for a in args):
         current().append(
             Effect(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Atom, Const, Var
+from ..core.sizes import Dim, range_length, seen, unseen
 from ..core.types import Type
 from ..errors import Unsupported
 from .cells import Array, Cell, Scalar
@@ -21,12 +23,31 @@ if TYPE_CHECKING:
     from .walker import Walker
 
 
+class Span:
+    """A range whose length is known only at run time."""
+
+    def __init__(self, *bounds: Any) -> None:
+        self.start, stop, self.step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        self.length = unseen(range_length(self.start, stop, self.step))
+
+    def __iter__(self) -> Iterator[int]:
+        turns = self.length if isinstance(self.length, int) else 0
+        if turns != self.length and self.length:
+            raise Unsupported("Python needs each turn of a loop whose length varies")
+        return iter([self.start + k * self.step for k in range(turns)])
+
+    def __getitem__(self, k: int) -> Any:
+        assert k == -1
+        return seen(self.start + (self.length - 1) * self.step)
+
+
 class Turns:
     """What a kept loop runs over: a range, or the rows of an array."""
 
     def __init__(self, iterable: Any) -> None:
         self.iterable = iterable
-        self.length = len(iterable) if isinstance(iterable, range) else int(iterable.shape[0])
+        self.counts = isinstance(iterable, (range, Span))
+        self.length = turns_of(iterable)
         self.params: list[Var] = []
         self.row: Any = None
 
@@ -34,7 +55,7 @@ class Turns:
         """The loop variable of one turn."""
         index = Var(Type(np.dtype(np.int64), (), weak=True, scalar=True), "i")
         self.params = [index]
-        if isinstance(self.iterable, range):
+        if self.counts:
             i: Any = Scalar(index)
             step, start = self.iterable.step, self.iterable.start
             i = i if step == 1 else i * step
@@ -51,11 +72,19 @@ class Turns:
         return isinstance(self.row, Array) and self.row.cell.version > 0
 
     def xs(self) -> list[Atom]:
-        return [] if isinstance(self.iterable, range) else [self.iterable.atom]
+        return [] if self.counts else [self.iterable.atom]
 
     def last(self) -> Any:
         """What the loop variable is after the loop."""
         return self.iterable[-1]
+
+
+def turns_of(iterable: Any) -> Dim:
+    """How many turns a loop over numbers or rows has."""
+    if isinstance(iterable, range):
+        return len(iterable)
+    length: Dim = iterable.length if isinstance(iterable, Span) else iterable.shape[0]
+    return length
 
 
 class Carried:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Block, Const, For, Var, While
 from ..errors import Unsupported
-from .carried import Carried, Turns
+from .carried import Carried, Span, Turns, turns_of
 from .cells import Array, Cell, Scalar
 from .expressions import is_symbolic
 from .frames import Frame, loads
@@ -45,15 +45,11 @@ class Loops:
         """Whether a loop is worth an attempt to keep it: long enough, over numbers or an array's rows, and left at its end only."""
         if frame.scope.generator or not isinstance(node.target, ast.Name) or _leaves_early(node):
             return False
-        if isinstance(iterable, range):
-            return len(iterable) >= KEPT_LENGTH
-        return (
-            is_symbolic(iterable)
-            and isinstance(iterable, Array)
-            and iterable.ndim > 0
-            and isinstance(iterable.shape[0], int)
-            and iterable.shape[0] >= KEPT_LENGTH
-        )
+        rows = isinstance(iterable, Array) and is_symbolic(iterable) and iterable.ndim > 0
+        if not rows and not isinstance(iterable, (range, Span)):
+            return False
+        length = turns_of(iterable)
+        return length >= KEPT_LENGTH if isinstance(length, int) else length >= 1
 
     def kept_for(self: Walker, node: ast.For, iterable: Any, frame: Frame) -> Generator[Any, Any, bool]:
         """Keep a loop whose carried values have the same types at every turn; False where Python needs each turn by itself."""

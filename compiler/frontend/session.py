@@ -320,7 +320,7 @@ class Session:
 
     def _capture_key(self, var: Var) -> Any:
         for path, v in self.captures:
-            if v is var and v.type.size <= 64:  # type: ignore[operator]
+            if v is var and v.type.size <= 64:
                 return self._key(path)
         return None
 

@@ -22,7 +22,7 @@ def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -
 
 def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     n = min(a.shape)
-    rows = np.arange(n)
+    rows = call("numpy.arange", n)
     assign(a, (rows,) * len(a.shape), val)
 
 
@@ -45,7 +45,7 @@ def _put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         else:
             shape = [1] * n
             shape[k] = indices.shape[k]
-            index.append(np.arange(indices.shape[k]).reshape(shape))
+            index.append(call("numpy.reshape", call("numpy.arange", indices.shape[k]), shape))
     assign(arr, tuple(index), values)
 
 

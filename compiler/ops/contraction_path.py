@@ -17,7 +17,7 @@ NOMINAL_BATCH = 64
 
 def nominal(size: Dim) -> int:
     """A number to plan with."""
-    return size.factor * NOMINAL_BATCH ** len(size.names) if isinstance(size, Size) else size
+    return size.at(lambda _: NOMINAL_BATCH) if isinstance(size, Size) else size
 
 
 def volume(letters: Iterable[Any], sizes: Mapping[Any, Dim]) -> int:

@@ -20,6 +20,54 @@ def constant(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     return current().wrap(Const(value, recipe=(f"numpy.{name}", args, kwargs)))
 
 
+def made(name: str, shape: Any, dtype: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """An array that depends on a size that varies alone: made at run time, by the call that the user wrote."""
+    import numpy as np
+
+    from ..core.builder import current
+    from .table import find
+
+    entry = find(f"numpy.{name}")
+    assert entry is not None
+    return current().apply(entry, [], {"args": args, "kwargs": kwargs, "shape": tuple(shape), "dtype": np.dtype(dtype)})
+
+
+def _made_type(types: list[Type], params: dict[str, Any]) -> Type:
+    from ..core.types import Type
+
+    return Type(params["dtype"], params["shape"])
+
+
+def _made_text(name: str) -> Any:
+    def emit(types: list[Type], params: dict[str, Any], out: Any) -> str:
+        parts = [*map(_argument_text, params["args"]), *(f"{k}={_argument_text(v)}" for k, v in params["kwargs"].items())]
+        return f"np.{name}({', '.join(parts)})"
+
+    return emit
+
+
+def _argument_text(x: Any) -> str:
+    import numpy as np
+
+    if isinstance(x, np.dtype):
+        return dtype_text(x)
+    if isinstance(x, tuple):
+        return f"({', '.join(map(_argument_text, x))}{',' if len(x) == 1 else ''})"
+    return number_text(x)
+
+
+def made_at_run_time(name: str) -> dict[str, Any]:
+    """The fields of an entry whose arrays may be ``made``."""
+    return {"infer": _made_type, "emit": _made_text(name)}
+
+
+def varies(*xs: Any) -> bool:
+    """Whether a size that varies is among the arguments."""
+    from ..core.sizes import Size
+
+    return any(isinstance(x, Size) or (isinstance(x, tuple) and varies(*x)) for x in xs)
+
+
 def _dims(shape: Any) -> tuple[Any, ...]:
     import operator
 
@@ -62,11 +110,13 @@ def empty(shape: Any, dtype: Any = float, order: str = "C", device: Any = None) 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Any:
     import numpy as np
 
-    from ..core.builder import Value, call
+    from ..core.builder import Value, atom_of, call, current
     from ..core.program import Const
 
     if isinstance(fill_value, Value) and isinstance(fill_value.atom, Const):
         fill_value = fill_value.atom.value
+    if varies(fill_value):
+        fill_value = current().wrap(atom_of(fill_value))
     if isinstance(fill_value, Value) or np.ndim(fill_value):
         x = call("numpy.array", fill_value) if dtype is None else call("numpy.astype", call("numpy.array", fill_value), dtype)
         return call("numpy.copy", call("numpy.broadcast_to", x, _dims(shape)))
@@ -156,7 +206,8 @@ def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C")
     m = n if M is None else _dims(M)[0]
     dtype = np.dtype(float if dtype is None else dtype)
     kwargs = {**({"k": k} if k else {}), **({} if dtype == np.dtype(float) else {"dtype": dtype})}
-    return constant(np.eye(n, m, k, dtype), "eye", *((n,) if m == n else (n, m)), **kwargs)
+    args = (n,) if m == n else (n, m)
+    return made("eye", (n, m), dtype, *args, **kwargs) if varies(n, m, k) else constant(np.eye(n, m, k, dtype), "eye", *args, **kwargs)
 
 
 def identity(n: Any, dtype: Any = None) -> Any:
@@ -168,6 +219,7 @@ op(
     signature="N, M=None, k=0, dtype=float, order='C'",
     family="creation",
     lower=eye,
+    **made_at_run_time("eye"),
     static={"N": "PGR404", "M": "PGR404"},
     samples="eye",
 )
@@ -177,27 +229,16 @@ op("numpy.identity", signature="n, dtype=None", family="creation", lower=identit
 def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
     import numpy as np
 
-    from ..core.builder import Value, current
+    from ..core.builder import Value
     from ..core.program import Const
-    from ..core.types import Size
-    from .table import find
+    from ..core.sizes import range_length
 
     args = tuple(a.atom.value if isinstance(a, Value) and isinstance(a.atom, Const) else a for a in args)
     args = tuple(kwargs.pop(k) for k in ("start",) if k in kwargs) + args + tuple(kwargs.pop(k) for k in ("stop", "step") if k in kwargs)
-    if len(args) == 1 and isinstance(args[0], Size):
-        entry = find("numpy.arange")
-        assert entry is not None
-        return current().apply(entry, [], {"length": args[0]})
-    value = np.arange(*args, dtype=dtype)
-    return constant(value, "arange", *args, **({} if dtype is None else {"dtype": np.dtype(dtype)}))
-
-
-def _arange_type(types: list[Type], params: dict[str, Any]) -> Type:
-    import numpy as np
-
-    from ..core.types import Type
-
-    return Type(np.dtype(np.int64), (params["length"],))
+    extra = _dtype_keyword(dtype)
+    if varies(*args):
+        return made("arange", (range_length(*args),), np.int64 if dtype is None else dtype, *args, **extra)
+    return constant(np.arange(*args, dtype=dtype), "arange", *args, **extra)
 
 
 op(
@@ -205,8 +246,7 @@ op(
     signature="start, stop=None, step=None, dtype=None",
     family="creation",
     lower=arange,
-    infer=_arange_type,
-    emit=lambda types, params, out: f"np.arange({params['length']})",
+    **made_at_run_time("arange"),
     static={"start": "PGR404", "stop": "PGR404", "step": "PGR404"},
     samples="arange",
 )
@@ -220,14 +260,11 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
 
     start, stop = (v.atom.value if isinstance(v, Value) and isinstance(v.atom, Const) else v for v in (start, stop))
     if not isinstance(start, Value) and not isinstance(stop, Value):
-        value = np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
-        y = constant(
-            value,
-            "linspace",
-            *(v.tolist() if isinstance(v, np.ndarray) else v for v in (start, stop)),
-            num,
-            **({} if endpoint else {"endpoint": False}),
-        )
+        given = tuple(v.tolist() if isinstance(v, np.ndarray) else v for v in (start, stop))
+        extra = {} if endpoint else {"endpoint": False}
+        if varies(start, stop, num) and np.ndim(start) == np.ndim(stop) == 0 and not retstep:
+            return made("linspace", (num,), float if dtype is None else dtype, *given, num, **extra, **_dtype_keyword(dtype))
+        y = constant(np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis), "linspace", *given, num, **extra)
         return (y, (stop - start) / (num - endpoint)) if retstep else y
     dtype_of_steps = common_dtype(start, stop, 1.0)
     start, stop = cast(start, dtype_of_steps), cast(stop, dtype_of_steps)
@@ -240,12 +277,19 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     return (y, step) if retstep else y
 
 
+def _dtype_keyword(dtype: Any) -> dict[str, Any]:
+    import numpy as np
+
+    return {} if dtype is None else {"dtype": np.dtype(dtype)}
+
+
 op(
     "numpy.linspace",
     signature="start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0",
     operands=("start", "stop"),
     family="creation",
     lower=linspace,
+    **made_at_run_time("linspace"),
     static={"num": "PGR404"},
     samples="linspace",
 )
@@ -273,8 +317,10 @@ def array(object: Any, dtype: Any = None, copy: Any = True, order: str = "K", su
 
 
 def _assembled(x: Any) -> Any:
-    from ..core.builder import Value, recorded
+    from ..core.builder import Value, atom_of, current, recorded
 
+    if varies(x) and not isinstance(x, tuple):
+        return current().wrap(atom_of(x))
     if not isinstance(x, (list, tuple)) or not x:
         return x
     items = [_assembled(v) for v in x]

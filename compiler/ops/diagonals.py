@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .creation import made_at_run_time
 from .families import Derivative, axis_of, compose, linear, refuse, same_batch, static, value
 from .table import amend, find, op
 
@@ -117,10 +118,16 @@ amend(
 def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = float) -> Any:
     import numpy
 
-    from .creation import constant
+    from .creation import constant, made, varies
 
     kwargs = {**({"k": k} if k else {}), **({} if numpy.dtype(dtype) == numpy.dtype(float) else {"dtype": numpy.dtype(dtype)})}
-    return constant(numpy.tri(N, M, k, dtype), "tri", *((N,) if M is None else (N, M)), **kwargs)
+    args = (N,) if M is None else (N, M)
+    if varies(N, M):
+        return made("tri", (N, N if M is None else M), dtype, *args, **kwargs)
+    return constant(numpy.tri(N, M, k, dtype), "tri", *args, **kwargs)
+
+
+amend("numpy.tri", **made_at_run_time("tri"))
 
 
 def _triangle(name: str) -> Any:

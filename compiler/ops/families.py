@@ -387,6 +387,15 @@ def static(x: Any, what: str) -> Any:
     return x._concrete(what) if isinstance(x, Value) else x
 
 
+def whole(x: Any, what: str = "a count") -> Any:
+    """A count as Python's own number; a size that varies is itself."""
+    import operator
+
+    from ..core.sizes import Size, unseen
+
+    return unseen(x) if isinstance(x, Size) else operator.index(static(x, what))
+
+
 def refuse(name: str, parameter: str, hint: str = "") -> Any:
     """Refuse an option of a NumPy function that has no rule."""
     from ..core.builder import current

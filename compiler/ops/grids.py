@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .creation import made_at_run_time
 from .families import cast, compose, constant_of, expand, refuse, static, value
 from .table import op
 
@@ -26,8 +27,12 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     import numpy
 
-    from .creation import constant
+    from .creation import constant, made, varies
 
+    if varies(tuple(dimensions)) and not sparse:
+        dims = tuple(dimensions)
+        extra = {} if numpy.dtype(dtype) == numpy.dtype(int) else {"dtype": numpy.dtype(dtype)}
+        return made("indices", (len(dims), *dims), dtype, dims, **extra)
     dims = tuple(int(static(d, "a size")) for d in dimensions)
     if sparse:
         return tuple(value(v) for v in numpy.indices(dims, dtype, True))
@@ -41,6 +46,7 @@ op(
     signature="dimensions, dtype=int, sparse=False",
     family="creation",
     lower=indices,
+    **made_at_run_time("indices"),
     static={"dimensions": "PGR404"},
     samples="indices",
 )

@@ -30,13 +30,15 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
     """Split an index into its static part and the arrays in it; IndexError as NumPy, Unsupported for a symbolic mask."""
     import numpy as np
 
-    from ..core.builder import Value, call, current
+    from ..core.builder import Value, atom_of, call, current
     from ..core.program import Const
+    from ..core.sizes import Size
     from ..errors import Unsupported
 
     items = list(index) if isinstance(index, tuple) else [index]
     known: list[Any] = []
     for place, item in enumerate(items):
+        item = current().wrap(atom_of(item)) if isinstance(item, Size) else item
         value = item.atom.value if isinstance(item, Value) and isinstance(item.atom, Const) else item
         if isinstance(value, list):
             value = (
@@ -114,9 +116,13 @@ def _check_mask(x: Any, items: list[Any], place: int, mask: Any) -> None:
             )
 
 
-def _int(value: Any, what: str) -> int:
+def _int(value: Any, what: str) -> Any:
     import operator
 
+    from ..core.sizes import Size
+
+    if isinstance(value, Size):
+        return value
     try:
         return operator.index(value)
     except TypeError:
@@ -140,6 +146,7 @@ class Geometry:
 
 def geometry(shape: Sequence[Dim], index: tuple[Any, ...], arrays: Sequence[Type]) -> Geometry:
     """Where the axes of the result come from, by NumPy's rules."""
+    from ..core.sizes import slice_length
     from ..core.types import broadcast
 
     advanced = [n for n, i in enumerate(index) if isinstance(i, Slot) or (arrays and isinstance(i, int))]
@@ -159,17 +166,6 @@ def geometry(shape: Sequence[Dim], index: tuple[Any, ...], arrays: Sequence[Type
     if separated:
         return Geometry((), dims, (*before, *after), True)
     return Geometry(tuple(before), dims, tuple(after), False)
-
-
-def slice_length(s: slice, n: Dim) -> Dim:
-    """How many elements a static slice selects of ``n``."""
-    if s == slice(None) or (s.start in (None, 0) and s.stop is None and s.step in (None, -1, 1)):
-        return n
-    if not isinstance(n, int):
-        from ..errors import Unsupported
-
-        raise Unsupported("a slice of an axis whose size is known only at run time")
-    return len(range(*s.indices(n)))
 
 
 def _prepare_get(x: Any, index: Any) -> tuple[list[Any], dict[str, Any]]:

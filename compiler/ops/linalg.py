@@ -386,7 +386,7 @@ def _qr_type(types: list[Type], params: Any) -> tuple[Type, Type]:
     from ..core.types import Type
 
     *stack, m, n = types[0].shape
-    k: Any = min(m, n)  # type: ignore[type-var]
+    k: Any = min(m, n)
     dtype = _float(types[0].dtype)
     return Type(dtype, (*stack, m, k)), Type(dtype, (*stack, k, n))
 
@@ -452,7 +452,7 @@ def _svd_type(types: list[Type], params: Any) -> tuple[Type, ...]:
     from ..core.types import Type
 
     *stack, m, n = types[0].shape
-    k: Any = min(m, n)  # type: ignore[type-var]
+    k: Any = min(m, n)
     dtype = _float(types[0].dtype)
     return Type(dtype, (*stack, m, k)), Type(dtype, (*stack, k)), Type(dtype, (*stack, k, n))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Batching, constant_of, refuse, shape_text, static, value
+from .families import Batching, constant_of, refuse, shape_text, value, whole
 from .table import find, op
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def draw(method: str, generator: Any, args: tuple[Any, ...] = (), kwargs: dict[s
     Returns what NumPy returns; for ``shuffle`` the new value of its argument. Errors: Unsupported for a method or an option without a
     rule, TypeError as NumPy.
     """
-    kwargs = dict(kwargs or {})
+    from ..core.sizes import unseen
+
+    args, kwargs = unseen(args), {k: unseen(v) for k, v in (kwargs or {}).items()}
     own = _OWN.get(method)
     if own is not None:
         return own(generator, *args, **kwargs)
@@ -133,14 +135,9 @@ def _located(method: str, generator: Any, parameters: list[Any], size: Any) -> A
 
 
 def _dims(size: Any) -> tuple[Any, ...] | None:
-    import operator
-
-    from ..core.types import Size
-
     if size is None:
         return None
-    items = size if isinstance(size, (tuple, list)) else (size,)
-    return tuple(d if isinstance(d, Size) else operator.index(static(d, "size")) for d in items)
+    return tuple(whole(d, "size") for d in (size if isinstance(size, (tuple, list)) else (size,)))
 
 
 def _record(method: str, generator: Any, parameters: list[Any], size: Any, options: dict[str, Any]) -> Any:
@@ -271,11 +268,9 @@ def _random_sample(generator: Any, size: Any = None) -> Any:
 
 def _integers(method: str) -> Any:
     def integers(generator: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = None, endpoint: bool = False) -> Any:
-        import operator
-
         from ..core.builder import current
 
-        low, high = (None if v is None else operator.index(static(v, f"a bound of {method}")) for v in (low, high))
+        low, high = (None if v is None else whole(v, f"a bound of {method}") for v in (low, high))
         params: dict[str, Any] = {"method": method, "size": _dims(size), "generator": generator is not None, "low": low}
         if high is not None:
             params["high"] = high
@@ -292,16 +287,13 @@ def _integers(method: str) -> Any:
 
 def _choice(generator: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True) -> Any:
     """Places are drawn, then read."""
-    import operator
-
     import numpy
 
     from ..core.builder import current
     from ..core.builder import recorded as np
 
-    a = value(a)
-    population = a if a.ndim else None
-    n = operator.index(static(a, "a of choice")) if population is None else population.shape[axis]
+    population = value(a) if value(a).ndim else None
+    n = whole(a, "a of choice") if population is None else population.shape[axis]
     dims = _dims(size)
     if p is not None and constant_of(p) is None:
         if not replace:
@@ -311,7 +303,7 @@ def _choice(generator: Any, a: Any, size: Any = None, replace: bool = True, p: A
         uniform = _record("random" if generator is not None else "random_sample", generator, [], size, {})
         places = np.searchsorted(steps / steps[-1], uniform, side="right")
     else:
-        params: dict[str, Any] = {"method": "choice", "size": dims, "generator": generator is not None, "n": int(n)}
+        params: dict[str, Any] = {"method": "choice", "size": dims, "generator": generator is not None, "n": n}
         if p is not None:
             params["p"] = tuple(float(v) for v in numpy.asarray(constant_of(p)))
         if not replace:
@@ -323,10 +315,9 @@ def _choice(generator: Any, a: Any, size: Any = None, replace: bool = True, p: A
 def _permutation(generator: Any, x: Any, axis: int = 0) -> Any:
     from ..core.builder import recorded as np
 
-    x = value(x)
-    if not x.ndim:
-        return _order(generator, int(static(x, "x of permutation")))
-    return np.take(x, _order(generator, x.shape[axis]), axis)
+    if not value(x).ndim:
+        return _order(generator, whole(x, "x of permutation"))
+    return np.take(value(x), _order(generator, value(x).shape[axis]), axis)
 
 
 def _order(generator: Any, n: int) -> Any:

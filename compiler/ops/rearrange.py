@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Derivative, axis_of, compose, constant_of, linear, refuse, same_batch, static, tuple_text, value
+from .families import Derivative, axis_of, compose, constant_of, linear, refuse, same_batch, static, tuple_text, value, whole
 from .table import amend, op
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def tile(A: Any, reps: Any) -> Any:
     from ..core.builder import recorded as np
 
     reps = static(reps, "reps")
-    reps = tuple(int(r) for r in reps) if hasattr(reps, "__len__") else (int(reps),)
+    reps = tuple(whole(r) for r in reps) if hasattr(reps, "__len__") else (whole(reps),)
     shape = (1,) * (len(reps) - A.ndim) + A.shape
     reps = (1,) * (len(shape) - len(reps)) + reps
     if all(r == 1 for r in reps):
@@ -156,12 +156,14 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     from ..core.builder import recorded as np
     from .table import find
 
-    counts = numpy.asarray(static(repeats, "repeats"))
+    repeats = static(repeats, "repeats")
+    counts = numpy.asarray(repeats)
     if axis is None:
         a, axis = np.ravel(a), 0
     axis = axis_of(axis, a)
     if counts.size == 1:
-        return current().apply(find("numpy.repeat"), [a], {"repeats": int(counts.ravel()[0]), "axis": axis})  # type: ignore[arg-type]
+        count = whole(repeats if not counts.ndim else counts.ravel()[0])
+        return current().apply(find("numpy.repeat"), [a], {"repeats": count, "axis": axis})  # type: ignore[arg-type]
     return np.take(a, numpy.repeat(numpy.arange(a.shape[axis]), counts), axis)
 
 

@@ -25,7 +25,8 @@ def resolve_shape(shape: Any, size: Any) -> Shape:
     """A reshape's target with -1 worked out; ValueError as NumPy."""
     import operator
 
-    from ..core.types import Size, product
+    from ..core.sizes import Size, same
+    from ..core.types import product
 
     dims = list(shape) if isinstance(shape, (tuple, list)) else [shape]
     dims = [d if isinstance(d, Size) else operator.index(d) for d in dims]
@@ -33,10 +34,10 @@ def resolve_shape(shape: Any, size: Any) -> Shape:
         raise ValueError("can only specify one unknown dimension")
     given = product(d for d in dims if d != -1)
     if -1 in dims:
-        if given == 0 or (isinstance(size, int) and isinstance(given, int) and size % given):
+        if not given or size % given:
             raise ValueError(f"cannot reshape array of size {size} into shape {tuple(dims)}")
         dims[dims.index(-1)] = size // given
-    elif given != size:
+    elif not same(given, size):
         raise ValueError(f"cannot reshape array of size {size} into shape {tuple(dims)}")
     return tuple(dims)
 
@@ -70,7 +71,7 @@ def _reshape_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
     if len(shape) == 1:
         return "_0.reshape(-1)" if types[0].size != 0 else f"_0.reshape({shape[0]})"
     symbolic = [n for n, d in enumerate(shape) if isinstance(d, Size)]
-    if symbolic and all(d != 0 for d in shape):
+    if len(symbolic) == 1 and all(d != 0 for d in shape):
         shape = tuple(-1 if n == symbolic[0] else d for n, d in enumerate(shape))
     return f"_0.reshape({', '.join(map(str, shape))})"
 
@@ -409,7 +410,7 @@ def _concatenate_type(types: list[Type], params: dict[str, Any]) -> Type:
 
 def _part(ct: Any, axis: int, start: Any, stop: Any) -> Any:
     index = [slice(None)] * len(ct.shape)
-    index[axis] = slice(start or None, None if stop == ct.shape[axis] else stop)
+    index[axis] = slice(None if start == 0 else start, None if stop == ct.shape[axis] else stop)
     return ct[tuple(index)]
 
 
@@ -528,3 +529,24 @@ def size(a: Any, axis: Any = None) -> Any:
 op("numpy.shape", signature="a", operands=("a",), family="shape", lower=shape, returns="static", samples="static")
 op("numpy.ndim", signature="a", operands=("a",), family="shape", lower=ndim, returns="static", samples="static")
 op("numpy.size", signature="a, axis=None", operands=("a",), family="shape", lower=size, returns="static", samples="static")
+
+
+def _number_type(types: list[Type], params: dict[str, Any]) -> Type:
+    import numpy as np
+
+    from ..core.types import Type
+
+    return Type(np.dtype(np.int64), (), weak=True, scalar=True)
+
+
+op(
+    # a size that is known only at run time, as the number that it is there
+    "pergrad.size",
+    signature="size",
+    operands=(),
+    family="shape",
+    infer=_number_type,
+    vjp=lambda d, i: None,
+    jvp=lambda d: None,
+    emit=lambda types, params, out: str(params["size"]),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .families import Derivative, cast, compose, expand, no_derivative, refuse, value
+from .families import Derivative, cast, common_dtype, compose, expand, no_derivative, refuse, value
 from .reductions import kept, prepare, reduction, summed_dtype, with_where
 
 
@@ -13,6 +13,11 @@ def count(x: Any, axis: Any) -> Any:
     from ..core.types import normal_axes, product
 
     return product(x.shape[a] for a in normal_axes(axis, x.ndim))
+
+
+def left_free(n: Any, ddof: Any) -> Any:
+    """The degrees of freedom of n numbers: NumPy's are never negative."""
+    return max(n - ddof, 0)
 
 
 @compose("numpy.count_nonzero", family="reduction", samples="integers with axis")
@@ -43,7 +48,7 @@ def var(
     d = a - (np.mean(a, axis=axis, keepdims=True) if mean is None else mean)
     if not ddof:
         return np.mean(np.square(d), axis=axis, keepdims=keepdims)
-    return np.sum(np.square(d), axis=axis, keepdims=keepdims) / (count(d, axis) - ddof)
+    return np.sum(np.square(d), axis=axis, keepdims=keepdims) / left_free(count(d, axis), ddof)
 
 
 @compose("numpy.std", methods=("std",), samples="arrays with axis")
@@ -299,20 +304,26 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """Rows are variables. Weights have no rule."""
+    import numpy
+
     from ..core.builder import recorded as np
+    from ..core.sizes import same
 
     if fweights is not None or aweights is not None:
         refuse("numpy.cov", "fweights or aweights")
-    # NumPy computes in float64 unless told otherwise
-    dtype = dtype or "f8"
-    m = np.atleast_2d(cast(m, dtype))
-    x = m if rowvar or m.shape[0] == 1 else np.transpose(m)
+    # NumPy computes in float64 at least unless told otherwise
+    dtype = dtype or common_dtype(m, *([] if y is None else [y]), numpy.float64(0.0))
+    x = np.atleast_2d(cast(m, dtype))
+    x = x if rowvar or m.ndim == 1 else np.transpose(x)
+    if same(x.shape[0], 0):
+        return np.zeros((0, 0))
     if y is not None:
         y = np.atleast_2d(cast(y, dtype))
-        x = np.concatenate([x, y if rowvar or y.shape[0] == 1 else np.transpose(y)], 0)
+        x = np.concatenate([x, y if rowvar or same(y.shape[0], 1) else np.transpose(y)], 0)
     d = x - np.mean(x, axis=1, keepdims=True)
-    n = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
-    return np.squeeze(np.matmul(d, np.transpose(d)) / n, tuple(k for k in (0, 1) if x.shape[0] == 1))
+    n = left_free(x.shape[1], (0 if bias else 1) if ddof is None else ddof)
+    y = np.matmul(d, np.transpose(d)) / n
+    return np.reshape(y, ()) if same(x.shape[0], 1) else y
 
 
 @compose("numpy.corrcoef", "x", "y", samples="cov")

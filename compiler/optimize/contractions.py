@@ -152,7 +152,7 @@ class _Plan:
     def record(self) -> Any:
         """The value of the contraction, two factors at a time."""
         sizes = self.owner.sizes
-        number = self.number * total_size(sizes[c] for c in self.missing())  # type: ignore[operator]
+        number = self.number * total_size(sizes[c] for c in self.missing())
         scalars: list[Any] = [Value(leaf.atom) for leaf in self.leaves if not leaf.letters]
         leaves = [self.squeezed(leaf) for leaf in self.leaves if leaf.letters]
         had = {c for _, letters in leaves for c in letters}

@@ -51,10 +51,15 @@ class _Diagonals(Rewriting):
     def __init__(self) -> None:
         super().__init__()
         self.known: dict[Var, Diagonal] = {}
+        self.identities: set[Atom] = set()
 
     def rewrite(self, node: Node) -> Sequence[Atom] | None:
         if not isinstance(node, Apply) or node.section not in ("backward", "tangent") or len(node.outs) != 1:
             return None
+        if identity := self.identity(node):
+            self.known[node.outs[0]] = identity
+            self.b.append(node)
+            return node.outs
         diagonals = [self.diagonal(a) for a in node.args]
         rule = RULES.get(node.op)
         if rule is None or not any(diagonals):
@@ -74,6 +79,21 @@ class _Diagonals(Rewriting):
         self.b.append(node)
         return node.outs
 
+    def identity(self, node: Apply) -> Diagonal | None:
+        """The identity of a size that varies, also with both axes taken apart alike."""
+        t = node.outs[0].type
+        n = t.ndim // 2
+        square = node.op == "numpy.eye" and len(node.params["args"]) == 1 and "k" not in node.params["kwargs"]
+        apart = node.op == "numpy.reshape" and node.args[0] in self.identities and t.ndim == 2 * n
+        if not square and not (apart and t.shape[:n] == t.shape[n:]):
+            return None
+        if square:
+            self.identities.add(node.outs[0])
+        classes = (*range(n), *(n + k if t.shape[k] == 1 else k for k in range(n)))
+        names = sorted(set(classes))
+        ones = Value(Const(numpy.ones((1,) * len(names), t.dtype)))
+        return Diagonal(tuple(names.index(c) for c in classes), ones)
+
     def diagonal(self, a: Atom) -> Diagonal | None:
         return diagonal_of_constant(a) if isinstance(a, Const) else self.known.get(a)
 
@@ -88,7 +108,7 @@ class _Diagonals(Rewriting):
 def diagonal_of_constant(a: Const) -> Diagonal | None:
     """Pairs of axes along which a constant is zero off the diagonal."""
     shape = a.type.shape
-    if a.type.ndim < 2 or a.type.dtype.kind not in "fc" or not known(shape) or a.type.size > _LARGEST:  # type: ignore[operator]
+    if a.type.ndim < 2 or a.type.dtype.kind not in "fc" or not known(shape) or a.type.size > _LARGEST:
         return None
     value = numpy.asarray(a.value)
     nonzero = value != 0

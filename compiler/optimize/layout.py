@@ -117,6 +117,10 @@ def unbroadcast(m: Match) -> Any:
     sources = [unbroadcasted(m, x) for x in m.x]
     if all(s is None for s in sources):
         return None
+    if any(x.type.weak and not isinstance(x.atom, Const) for x in m.x):
+        ranks = [(x if s is None else s).ndim for s, x in zip(sources, m.x)]
+        if not any(ranks):
+            return None  # of Python's own numbers 1 / 0 is an error, of arrays it is not
     small = m.bind(*(x if s is None else s for s, x in zip(sources, m.x)))
     return small if small.shape == m.type.shape else np.broadcast_to(small, m.type.shape)
 

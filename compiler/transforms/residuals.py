@@ -221,6 +221,6 @@ def sizes_of(params: Sequence[Var]) -> dict[str, tuple[int, int]]:
     found: dict[str, Any] = {}
     for k, p in enumerate(params):
         for axis, d in enumerate(p.type.shape):
-            if isinstance(d, Size) and len(d.names) == 1 and d.factor == 1 and not (axis and ragged(p.type)):
-                found.setdefault(d.names[0], (k, axis))
+            if isinstance(d, Size) and d.symbol and not (axis and ragged(p.type)):
+                found.setdefault(d.symbol, (k, axis))
     return found

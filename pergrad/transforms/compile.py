@@ -15,9 +15,18 @@ def compile(func: Callable[..., Any]) -> Compiled:
 
     Takes and returns what ``func`` does; the caller's arrays are written as ``func`` writes them.
 
+    Sizes that were seen to differ between calls, such as the batch's, stay names in the program, which then serves all of them:
+    ``x.shape[0]`` and ``len(x)`` may be calculated with, slice, shape and loop. Where a size decides something, there is one program for
+    each outcome: ``if len(x) > 1``, or ``x[:2]`` of fewer than two rows. It is compiled again for every size only where Python needs the
+    number itself: as a key or text, in ``int(0.5 * len(x))`` as a bound, in a comprehension over rows, in a ``while`` that counts to it, in
+    a mask like ``x[np.arange(len(x)) > 2]``.
+
     >>> import numpy as np, pergrad as pg
     >>> pg.compile(lambda x: np.sum(pg.vmap(np.sin)(x)))(np.zeros(3))
     np.float64(0.0)
+    >>> centered = pg.compile(lambda x: (x - x.mean(0)) / (len(x) - 1))
+    >>> [centered(np.ones((n, 2))).shape for n in (4, 5, 6, 7)], centered.cache_info().misses
+    ([(4, 2), (5, 2), (6, 2), (7, 2)], 2)
     """
     check_function(func, "compile")
     return Compiled(func)

@@ -19,6 +19,7 @@ class Primals:
     def __init__(self, primals: tuple[Any, ...]) -> None:
         leaves, self.tree = flatten(primals)
         self.shapes = [atom_of(x).type if is_number(x) or (hasattr(x, "shape") and hasattr(x, "dtype")) else None for x in leaves]
+        self.shapes = [None if t is not None and t.dtype.kind == "O" else t for t in self.shapes]
         self.wanted = [t is not None and t.dtype.kind == "f" for t in self.shapes]
 
     def rebuilt(self, grads: Sequence[Any]) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from ..arguments import (
 from ..compiler.core.builder import Value, atom_of, building, call, current, recorded
 from ..compiler.core.program import Const, Program
 from ..compiler.core.trees import flatten
-from ..compiler.core.types import Type
+from ..compiler.core.types import Type, known
 from ..compiler.specialize import Context
 from ..compiler.transforms import forward, reverse
 from ..compiler.transforms.batch import batch
@@ -192,8 +192,9 @@ def basis(t: Type) -> Any:
     """The unit vectors of a type: shape (*shape, *shape)."""
     import numpy as np
 
-    if len(t.shape) == 1:
-        return call("numpy.eye", t.size, dtype=t.dtype)
+    if len(t.shape) == 1 or not known(t.shape):
+        identity = call("numpy.eye", t.size, dtype=t.dtype)
+        return identity if len(t.shape) == 1 else recorded.reshape(identity, (*t.shape, *t.shape))
     return current().wrap(Const(np.eye(int(t.size), dtype=t.dtype).reshape((*t.shape, *t.shape))))  # type: ignore[arg-type]
 
 

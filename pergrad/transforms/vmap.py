@@ -7,6 +7,7 @@ from typing import Any
 
 from ..arguments import check_chunk_size, check_control_flow, check_function, check_randomness
 from ..compiler.core.builder import Value, atom_of, building, call
+from ..compiler.core.sizes import Size
 from ..compiler.core.trees import flatten
 from ..compiler.frontend.session import session
 from ..compiler.frontend.trace import Same
@@ -89,18 +90,23 @@ class Vmap(Transformed):
     def outputs(self, inner: Inner, results: Sequence[Any], batched: Sequence[bool], size: Any) -> Any:
         """The outputs with the batch axis where out_dims says."""
         traced = inner.traced
-        values = [leaf.value if isinstance(leaf, Same) else Value(traced.program.results[leaf]) for leaf in traced.leaves]
+        values = [_number(leaf.value) if isinstance(leaf, Same) else Value(traced.program.results[leaf]) for leaf in traced.leaves]
         depends = [not isinstance(leaf, Same) and batched[leaf] for leaf in traced.leaves]
         where = out_spec(self._func, self._options["out_dims"], traced.tree, values, depends, transform=self.spoken)
         out: list[Any] = []
-        for leaf, dim, mapped in zip(traced.leaves, where, depends, strict=True):
-            value = leaf.value if isinstance(leaf, Same) else results[leaf]
+        for leaf, known, dim, mapped in zip(traced.leaves, values, where, depends, strict=True):
+            value = known if isinstance(leaf, Same) else results[leaf]
             if dim is not None:
                 if not mapped:
                     value = call("numpy.broadcast_to", value, (size, *atom_of(value).type.shape))
                 value = call("numpy.moveaxis", value, 0, dim) if dim else value
             out.append(value)
         return traced.tree.unflatten(out)
+
+
+def _number(x: Any) -> Any:
+    """A size that varies is stacked as the number that it is."""
+    return Value(atom_of(x)) if isinstance(x, Size) else x
 
 
 __all__ = ["Vmap", "vmap"]

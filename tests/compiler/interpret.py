@@ -47,7 +47,9 @@ class _Run:
         """Sizes as numbers, also inside tuples, lists, dicts and types."""
         match x:
             case Size():
-                return int(np.prod([x.factor, *(self.sizes[n] for n in x.names)]))
+                return x.at(self.sizes.__getitem__)
+            case slice():
+                return slice(self.resolved(x.start), self.resolved(x.stop), self.resolved(x.step))
             case tuple() | list():
                 return type(x)(self.resolved(v) for v in x)
             case dict():

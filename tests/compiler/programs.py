@@ -6,7 +6,7 @@ from pergrad.compiler.core.builder import Builder, Value, atom_of, current
 from pergrad.compiler.core.program import Block, For, If, Program, Var, While
 from pergrad.compiler.core.types import Size, Type
 
-BATCH = Size(("B",))
+BATCH = Size.named("B")
 
 
 def array(*shape, dtype="f8", name=None):

@@ -67,7 +67,7 @@ def test_sizes_may_be_symbolic():
         def __init__(self, shape):
             self.shape = shape
 
-    batch = Size(("B",))
+    batch = Size.named("B")
     assert map_spec(f, 0, (Symbolic((batch, 3)), Symbolic((batch,)))) == ((0, 0), batch)
     with pytest.raises(ValueError, match="different sizes"):
         map_spec(f, 0, (Symbolic((batch, 3)), Symbolic((4,))))

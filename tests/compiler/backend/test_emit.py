@@ -398,8 +398,8 @@ def test_what_was_written_to_an_argument_is_written_back():
 
 
 def test_sizes_are_read_once_where_they_are_used_twice():
-    batch = array("x", Size(("B",)), 3)
-    made = program([batch], lambda x: np_.sum(x) + np_.zeros((Size(("B",)), 3)) + np_.ones((Size(("B",)), 3)))
+    batch = array("x", Size.named("B"), 3)
+    made = program([batch], lambda x: np_.sum(x) + np_.zeros((Size.named("B"), 3)) + np_.ones((Size.named("B"), 3)))
     made = Program(made.params, made.body, made.results, "f", {"B": (0, 0)})
     source = emit(made, Signature.flat("f", ["x"], 1))
     assert "batch = len(x)" in source and "np.zeros((batch, 3))" in source

@@ -79,7 +79,7 @@ def repeat(inits, names, cond, body, *, ynames=(), counted=False):
         results = tuple(map(atom_of, body(*map(Value, second))))
     ys = results[len(inits) :]
     outs = [Var(v.type, v.name) for v in first]
-    trips = Size((f"trips_{second[0].serial}",))
+    trips = Size.named(f"trips_{second[0].serial}")
     outs += [Var(Type(y.type.dtype, (trips, *y.type.shape)), n) for y, n in zip(ys, ynames or [None] * len(ys), strict=True)]
     outs += [Var(INT)] if counted else []
     heads, bodies = Block(tuple(first), tuple(head), (test,)), Block(tuple(second), tuple(nodes), results)

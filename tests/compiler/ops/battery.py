@@ -22,7 +22,7 @@ from tests.compiler.interpret import interpret
 
 from .samples import Sample, X
 
-BATCH = Size(("B",))
+BATCH = Size.named("B")
 _STEP = 1e-6
 
 

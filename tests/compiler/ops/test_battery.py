@@ -22,6 +22,7 @@ ENTRIES = {e.name: e for e in table.entries()}
 WITHOUT_SAMPLES = {
     "pergrad.host": "a value becomes a Python number: tested with the front end",
     "pergrad.truth": "a value decides what Python does: tested with the front end",
+    "pergrad.size": "a size that varies, as a number: tested with compile",
     "pergrad.most": "the trip count of masked loops: tested with masks",
 }
 

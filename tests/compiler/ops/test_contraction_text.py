@@ -8,7 +8,7 @@ import pytest
 from pergrad.compiler.core.types import Size, Type
 from pergrad.compiler.ops.contraction_text import aliases_operand, contraction_text, parse
 
-SIZES = {"b": Size(("B",)), "i": 5, "j": 6, "k": 7, "h": 3, "l": 4}
+SIZES = {"b": Size.named("B"), "i": 5, "j": 6, "k": 7, "h": 3, "l": 4}
 
 SPELLED = {
     "ij,j->i": "_0 @ _1",

@@ -37,6 +37,6 @@ def test_derivatives(name):
     if not mapped:
         return
     for q in (first, second):
-        batched, _ = batch(simplify(q), mapped, Size(("B",)))
+        batched, _ = batch(simplify(q), mapped, Size.named("B"))
         arrays = [array_for(v.type, np.random.default_rng(4), {"B": 5}) for v in batched.params]
         same(batched, optimize(batched), *arrays)

@@ -10,7 +10,7 @@ from pergrad.compiler.transforms.reverse import grad, vjp
 from ...oracles import assert_same, central_differences, dot_product_gap, per_sample_loop
 from ..interpret import interpret
 
-BATCH = Size(("B",))
+BATCH = Size.named("B")
 
 
 def arrays_for(program, seed=0, **sizes):

@@ -43,7 +43,7 @@ def test_what_is_not_mapped_is_copied():
 
 
 def test_sizes_of_the_program_move():
-    p = program(lambda x, w: x @ w, array(Size(("N",)), 3), array(3))
+    p = program(lambda x, w: x @ w, array(Size.named("N"), 3), array(3))
     b, _ = batch(p, [True, False], BATCH)
     assert b.sizes == {"N": (0, 1), "B": (0, 0)}
     rng = np.random.default_rng(0)
