@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.builder import expression
-from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Program, Var, While
+from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Program, Var, While, blocks_of, reads, walk
 from ..core.types import Dim, Size, Type, ragged
 from ..ops import table
 from .alias import is_cheap, sharing
@@ -76,6 +76,8 @@ class Lowering:
         self._sizes: dict[str, Var] = {}
         self._scope: dict[str, tuple[Var, int]] = {}
         self._top: list[Statement] = []
+        self._lists = _only_sliced(program)
+        self._moved: dict[Atom, Apply] = {}
 
     def run(self) -> list[Statement]:
         self._block(self.program, self._top, {})
@@ -220,6 +222,8 @@ class Lowering:
         bind = Bind(targets=list(node.outs), operands=[tree])
         if node.op == "numpy.arange":
             self._counting.add(node.outs[0])
+        elif node.op == "numpy.transpose":
+            self._moved[node.outs[0]] = node
         if entry.random:
             self.random.add(bind)
         out.append(bind)
@@ -276,7 +280,7 @@ class Lowering:
             out.append(Bind(targets=[y], operands=[stack], fixed=True))
             stores.setdefault(result, []).append(partial(self._store, y, index, result))
         for x, sliced in zip(node.xs, slices, strict=True):
-            source = "_0[_1].item()" if sliced.type.weak else "_0[_1]"
+            source = "_0[_1].item()" if sliced.type.weak and x not in self._lists else "_0[_1]"
             body.append(Bind(targets=[sliced], operands=[self._tree(source, [self._operand(x), index], sliced.type)]))
         inside = {v for n in node.body.body for v in n.outs}
         for result in list(stores):
@@ -291,7 +295,20 @@ class Lowering:
             del body[: len(slices)]
             loop.targets, loop.operands, loop.over = list(slices), [self._operand(x) for x in node.xs], True
             self._name_elements(node.xs, slices)
+        else:
+            for bind, x in zip(body, node.xs, strict=False):
+                bind.operands = [self._slice_of_moved(x, index) or bind.operands[0]]
         out.append(loop)
+
+    def _slice_of_moved(self, x: Atom, index: Var) -> Tree | None:
+        """One slice along an axis that was only moved to the front for the loop, read where the axis was."""
+        moved = self._moved.get(x)
+        if moved is None:
+            return None
+        first, *rest = (a % x.type.ndim for a in moved.params["axes"])
+        if rest != sorted(rest):
+            return None
+        return self._tree(f"_0[{':, ' * first}_1]", [self._operand(moved.args[0]), index], x.type.with_shape(x.type.shape[1:]))
 
     def _name_elements(self, xs: Sequence[Atom], slices: Sequence[Var]) -> None:
         """One of ``xs`` is an ``x``."""
@@ -344,8 +361,10 @@ class Lowering:
         appends: Stacks = {}
         lists: list[Var] = []
         for y, result in zip(rest, node.body.results[node.carried :], strict=True):
-            ragged = self._ragged(y.type)
-            collected = y if ragged else Var(y.type, f"{y.name}_list" if y.name else "collected")
+            kept = y in self._lists or self._ragged(y.type)
+            collected = y if kept else Var(y.type, f"{y.name}_list" if y.name else "collected")
+            if kept:
+                self.names[y] = y.name or "tape"
             lists.append(collected)
             out.append(Bind(targets=[collected], operands=[self._tree("[]", [], y.type)], fixed=True))
             appends.setdefault(result, []).append(partial(self._append, collected, result))
@@ -384,6 +403,19 @@ class Lowering:
         if t.ndim > 1:
             source += f".reshape(len(_0), {', '.join(f'_{i}' for i in range(1, t.ndim))})"
         return self._tree(source, [collected, *(self._dim(d) for d in t.shape[1:])], t)
+
+
+def _only_sliced(program: Program) -> set[Atom]:
+    """What a `while` stacks and later loops read row by row: a list does for it."""
+    whiles = [node for node in walk(program) if isinstance(node, While)]
+    found: set[Atom] = {y for node in whiles for y in node.outs[node.carried : len(node.outs) - node.counted]}
+    for node in walk(program):
+        sliced = node.xs if isinstance(node, For) else ()
+        found.difference_update(a for a in reads(node) if not any(a is x for x in sliced))
+        found.difference_update(r for block in blocks_of(node) for r in block.results)
+        if isinstance(node, For):
+            found.difference_update(node.inits)
+    return found.difference(program.results)
 
 
 def _is_scalar(x: Operand) -> bool:

@@ -30,7 +30,37 @@ def read(m: Match) -> Any:
         return read_of_concatenation(inner, index)
     if m.made(x, "pergrad.setitem"):
         return read_of_write(m, x, index, arrays)
+    if (inner := m.made(x, "pergrad.getitem")) and not arrays and len(inner.x) == 1:
+        return read_of_read(m, inner)
     return None
+
+
+def read_of_read(m: Match, inner: Match) -> Any:
+    """One read of static places for two."""
+    (x,), outer = inner.x, iter(m.params["index"])
+    index: list[int | slice] = []
+    for n, i in zip(x.shape, inner.params["index"], strict=False):
+        if isinstance(i, slice):
+            j = next(outer, None)
+            if not isinstance(j, (int, slice)) or not (FULL in (i, j) or isinstance(n, int)):
+                return None
+            i = j if i == FULL else i if j == FULL else _place(range(n)[i][j], n)
+        elif not isinstance(i, int):
+            return None
+        index.append(i)
+    return m.bind(x, index=tuple(index)) if len(index) == x.ndim and next(outer, None) is None else None
+
+
+def _place(places: range | int, n: int) -> int | slice:
+    """Places of an axis of n as an index."""
+    if isinstance(places, int):
+        return places
+    if not places:
+        return slice(0, 0)
+    start, stop = places.start, places.stop
+    if places.step == 1:
+        return slice(start or None, stop if stop < n else None)
+    return slice(start, stop if stop >= 0 else None, places.step)
 
 
 def read_of_stack(stack: Match, index: tuple[Any, ...]) -> Any:

@@ -37,6 +37,30 @@ def rnn_loss(params, xs):
     return np.sum(h * h)
 
 
+def lstm_loss(params, xs, target):
+    h = np.zeros(3)
+    c = np.zeros(3)
+    for x in xs:
+        z = params["w"] @ np.concatenate([x, h]) + params["b"]
+        i, f, o = (1 / (1 + np.exp(-gate)) for gate in np.split(z[:9], 3))
+        c = f * c + i * np.tanh(z[9:])
+        h = o * np.tanh(c)
+    return np.mean((h - target) ** 2)
+
+
+def root_loss(a, x):
+    r = a
+    while np.abs(r * r - a) > 1e-12:
+        r = 0.5 * (r + a / r)
+    return np.sum((x - r) ** 2)
+
+
+def smooth_loss(w, x):
+    window = np.exp(-0.5 * np.linspace(-2.0, 2.0, 40) ** 2)
+    window /= window.sum()
+    return np.sum(np.tanh(window * x) * w)
+
+
 def linear_relu_args(rng):
     return rng.normal(size=6), rng.normal(size=(5, 6)), rng.normal(size=5)
 
@@ -53,9 +77,16 @@ def rnn_args(rng):
     return {"w": rng.normal(size=(3, 3)), "u": rng.normal(size=(3, 2))}, rng.normal(size=(5, 4, 2))
 
 
+def lstm_args(rng):
+    return {"w": rng.normal(size=(12, 5)), "b": rng.normal(size=12)}, rng.normal(size=(5, 9, 2)), rng.normal(size=(5, 3))
+
+
 PROGRAMS = {
     "linear_relu": (compute_loss, linear_relu_args),
     "mlp": (mlp_loss, mlp_args),
     "mlp_stable": (mlp_stable_loss, mlp_args),
     "rnn": (rnn_loss, rnn_args),
+    "lstm": (lstm_loss, lstm_args),
+    "root": (root_loss, lambda rng: (2.0, rng.normal(size=(5, 3)))),
+    "smooth": (smooth_loss, lambda rng: (rng.normal(size=40), rng.normal(size=(5, 40)))),
 }

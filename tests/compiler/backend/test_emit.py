@@ -277,6 +277,30 @@ def test_a_while_collects_what_it_stacks():
     assert count == 0 and xs.shape == (0, 4)
 
 
+def test_what_later_loops_read_row_by_row_is_a_list():
+    def f(x):
+        x, xs, count = repeat(
+            [x], ["x"], lambda x: np_.sum(x) < 50.0, lambda x: [(y := named(x * 2.0, "x")), y], ynames=["xs"], counted=True
+        )
+        return loop(count, [x], ["h"], lambda i, h, row: [h - row], xs=[xs])[0]
+
+    lines = text([X], f)
+    assert "xs = []" in lines and "np.array" not in lines
+    np.testing.assert_array_equal(run([X], f, np.ones(4)), np.full(4, 16.0 - 30.0))
+
+
+def test_slices_of_an_axis_that_was_moved_are_read_where_it_was():
+    def f(xs):
+        return loop(5, [np_.zeros(3)], ["h"], lambda i, h, x: [(h + x) * i], xs=[np_.swapaxes(xs, 0, 1)])[0]
+
+    assert "xs[:, i]" in text([array("xs", 3, 5)], f)
+    x = np.arange(15.0).reshape(3, 5)
+    expected = np.zeros(3)
+    for i in range(5):
+        expected = (expected + x[:, i]) * i
+    np.testing.assert_array_equal(run([array("xs", 3, 5)], f, x), expected)
+
+
 def test_chains_of_branches_are_elif():
     def f(x, c):
         inner = lambda: branch(c > 1.0, lambda: [x * 2.0], lambda: [x * 3.0], ["y"])

@@ -204,3 +204,26 @@ def test_known_values_fold():
     p = simplify(program(lambda x: branch(Const(np.bool_(True)), lambda: x, lambda: x * 2.0), array(3)))
     assert p.results == p.params
     assert isinstance(atom_of(simplify(program(lambda x: Const(1.0), array(3))).results[0]), Const)
+
+
+@pytest.mark.parametrize(
+    "first, second, left_over",
+    [
+        (np.s_[:, :4], np.s_[:, 1:3], np.s_[:, 1:3]),
+        (np.s_[:, 2:], np.s_[:, 1], np.s_[:, 3]),
+        (np.s_[1], np.s_[::-1], np.s_[1, ::-1]),
+        (np.s_[:, ::-1], np.s_[:, :2], np.s_[:, 4:2:-1]),
+        (np.s_[:, 4:1:-1], np.s_[:, ::-1], np.s_[:, 2:]),
+        (np.s_[:, 3:], np.s_[:, 2:], np.s_[:, 0:0]),
+        (np.s_[1:], np.s_[:, -1], np.s_[1:, 4]),
+    ],
+)
+def test_two_reads_are_one(first, second, left_over):
+    x = np.arange(15.0).reshape(3, 5)
+    assert left(lambda x: x[first][second], array(3, 5)) == ["getitem"]
+    np.testing.assert_array_equal(x[first][second], x[left_over])
+
+
+def test_reads_of_new_axes_or_by_arrays_stay_two():
+    assert left(lambda x: x[:, None, :4][:, 0, 1:], array(3, 5)) == ["getitem", "getitem"]
+    assert left(lambda x, i: x[1:][i], array(3, 5), array(4, dtype="i8")) == ["getitem", "getitem"]

@@ -141,4 +141,4 @@ def test_a_thousand_operations():
     p = program(f, array(3))
     start = time.process_time()
     grad(p, [True])
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 2.0
