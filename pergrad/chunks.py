@@ -79,21 +79,19 @@ def _state(g: Any) -> Any:
 
 def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A Jacobian by reverse mode, so many rows at a time: the forward pass once, the backward pass over chunks of the basis."""
-    from .arguments import check_argnums, check_differentiable, check_outputs
-    from .transforms.vjp import vjp
+    from .arguments import check_argnums, check_differentiable
+    from .transforms.vjp import Forward
     from .transforms.vmap import vmap
 
     o = f._options
     argnums = check_argnums(o["argnums"], len(args), f._func, "jacrev")
     check_differentiable(f._func, argnums, args, "jacrev", complex_ok=False)
     chosen = (argnums,) if isinstance(argnums, int) else argnums
-    func = f._func
-    target = _Partial(func, args, chosen, kwargs)
-    pulled = vjp(target, *(args[k] for k in chosen), has_aux=o["has_aux"])
-    out, pull, aux = pulled if o["has_aux"] else (*pulled, None)
+    forward = Forward(f._func, has_aux=o["has_aux"], argnums=chosen)
+    forward.spoken = "jacrev"
+    out, aux, residuals, backward = forward.run(args, kwargs)
     leaves, tree = flatten(out)
-    check_outputs(func, tree, leaves, "jacrev", complex_ok=False)
-    rows = vmap(pull)
+    rows = vmap(backward, in_dims=(None, 0))
     parts = []
     for j, leaf in enumerate(leaves):
         n, shape = int(np.size(leaf)), np.shape(leaf)
@@ -109,7 +107,7 @@ def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
                     for i, x in enumerate(leaves)
                 ]
             )
-            values, block_tree = flatten(rows(cts))
+            values, block_tree = flatten(rows(residuals, cts))
             if blocks is None:
                 blocks = [np.empty((n, *v.shape[1:]), v.dtype) for v in values]
             for block, v in zip(blocks, values, strict=True):
@@ -119,29 +117,6 @@ def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         parts.append(grads if isinstance(argnums, tuple) else grads[0])
     result = tree.unflatten(parts)
     return (result, aux) if o["has_aux"] else result
-
-
-class _Partial:
-    """A function of the chosen arguments alone."""
-
-    def __init__(self, func: Any, args: tuple[Any, ...], chosen: tuple[int, ...], kwargs: dict[str, Any]) -> None:
-        self.func, self.args, self.chosen, self.kwargs = func, args, chosen, kwargs
-        self.__name__ = getattr(func, "__name__", "function")
-
-    def __pergrad_trace__(self, primals: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        from .compiler.core.trees import flatten
-        from .compiler.frontend.session import Path, session
-        from .compiler.frontend.walker import Walker
-
-        leaves, tree = flatten(self.args)
-        flat = Path("object", leaves, None, "arguments")
-        held = tree.unflatten([session().capture(Path("item", flat, k, f"argument_{k}"), x) for k, x in enumerate(leaves)])
-        args = [primals[self.chosen.index(k)] if k in self.chosen else a for k, a in enumerate(held)]
-        return Walker().call(self.func, tuple(args), self.kwargs)
-
-    def __call__(self, *primals: Any) -> Any:
-        args = [primals[self.chosen.index(k)] if k in self.chosen else a for k, a in enumerate(self.args)]
-        return self.func(*args, **self.kwargs)
 
 
 __all__ = ["in_chunks", "jacobian_in_chunks"]

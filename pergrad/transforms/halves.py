@@ -11,15 +11,19 @@ from ..compiler.frontend.session import Path, session
 from ..compiler.frontend.trace import is_number
 from ..compiler.specialize import Specialisations
 from ..transformed import Transformed
+from .grad import leaf_flags
 
 
 class Primals:
-    """The structure of the primals, and which of their values have a derivative."""
+    """The structure of the primals, and which of their values have a derivative. ``chosen`` are the arguments to differentiate, all if
+    none are named."""
 
-    def __init__(self, primals: tuple[Any, ...]) -> None:
+    def __init__(self, primals: tuple[Any, ...], chosen: tuple[int, ...] | None = None) -> None:
         leaves, self.tree = flatten(primals)
+        self.chosen = range(len(primals)) if chosen is None else chosen
+        flags = leaf_flags(primals, tuple(self.chosen))
         self.shapes = [atom_of(x).type if is_number(x) or (hasattr(x, "shape") and hasattr(x, "dtype")) else None for x in leaves]
-        self.shapes = [None if t is not None and t.dtype.kind == "O" else t for t in self.shapes]
+        self.shapes = [t if t is not None and t.dtype.kind != "O" and f else None for t, f in zip(self.shapes, flags, strict=True)]
         self.wanted = [t is not None and t.dtype.kind == "f" for t in self.shapes]
 
     def rebuilt(self, grads: Sequence[Any]) -> tuple[Any, ...]:
@@ -31,7 +35,8 @@ class Primals:
                 out.append(next(rest))
             else:
                 out.append(None if t is None else call("numpy.zeros", t.shape))
-        return self.tree.unflatten(out)  # type: ignore[no-any-return]
+        whole = self.tree.unflatten(out)
+        return tuple(whole[k] for k in self.chosen)
 
 
 def is_inexact(x: Any) -> bool:

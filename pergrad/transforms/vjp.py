@@ -30,14 +30,11 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     check_function(func, "vjp")
     check_flag("has_aux", has_aux)
-    forward = Forward(func, has_aux=has_aux)
+    forward = Forward(func, has_aux=has_aux, argnums=None)
     if building():
         return forward.pulled(primals)
-    found, captured = forward.specialisations.get(primals, {})
-    output, residuals = found.function(*primals, **captured)
-    backward = found.extra["backward"]
-    out, aux = output if has_aux else (output, None)
-    pullback = VjpFunction(backward, tuple(residuals))
+    out, aux, residuals, backward = forward.run(primals, {})
+    pullback = VjpFunction(backward, residuals)
     return (out, pullback, aux) if has_aux else (out, pullback)
 
 
@@ -67,17 +64,25 @@ class Forward(Transformed):
 
     kind = "forward"
 
-    def pull(self, primals: tuple[Any, ...]) -> tuple[Any, Any, list[Any], Backward]:
+    def run(self, primals: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, tuple[Any, ...], Backward]:
+        """Output, aux, residuals and backward pass of a call."""
+        found, captured = self.specialisations.get(primals, kwargs)
+        output, residuals = found.function(*primals, **kwargs, **captured)
+        out, aux = output if self._options["has_aux"] else (output, None)
+        return out, aux, tuple(residuals), found.extra["backward"]
+
+    def pull(self, primals: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, list[Any], Backward]:
         """Record the forward pass: output, aux, residuals, and the backward pass."""
-        spec = Primals(primals)
-        inner = Inner(self._func, primals, {}, wanted=spec.wanted)
+        spec = Primals(primals, self._options["argnums"])
+        name = self.spoken or "vjp"
+        inner = Inner(self._func, primals, kwargs, wanted=spec.wanted)
         results = [Value(r) for r in inner.program.results]
         output = inner.traced.outputs(results)
         aux: Any = None
         if self._options["has_aux"]:
-            output, aux = check_has_aux(self._func, output, "vjp", span=inner.traced.span)
+            output, aux = check_has_aux(self._func, output, name, span=inner.traced.span)
         leaves, tree = flatten(output)
-        check_outputs(self._func, tree, leaves, "vjp", span=inner.traced.span)
+        check_outputs(self._func, tree, leaves, name, complex_ok=not self.spoken, span=inner.traced.span)
         aux_leaves, aux_tree = flatten(aux)
         out_atoms = [atom_of(x) for x in leaves]
         program = replaced(inner.program, [*out_atoms, *(atom_of(x) for x in aux_leaves if isinstance(x, Value))])
@@ -96,12 +101,12 @@ class Forward(Transformed):
 
     def pulled(self, primals: tuple[Any, ...]) -> Any:
         """vjp inside a compiled function."""
-        out, aux, saved, backward = self.pull(primals)
+        out, aux, saved, backward = self.pull(primals, {})
         pullback = VjpFunction(backward, tuple(saved))
         return (out, pullback, aux) if self._options["has_aux"] else (out, pullback)
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
-        out, aux, saved, backward = self.pull(args)
+        out, aux, saved, backward = self.pull(args, kwargs)
         assert context is not None
         # what the backward pass reads of captured arrays is kept as well: it runs in a compilation of its own
         free = free_vars(backward.halves.backward)
