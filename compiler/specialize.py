@@ -24,11 +24,12 @@ from .core.program import Atom, Const, Program, Var, free_vars
 from .core.sizes import Decisions, Size, unseen
 from .core.trees import Node, Tree, as_tuples, flatten, path_text
 from .core.types import Type, known, type_of
-from .errors import ArgumentError, OptionError, Refused
+from .errors import OptionError, Refused
 from .frontend.cells import Array, Cell, Owner, Scalar, wrap
 from .frontend.generators import KINDS, Generator
 from .frontend.generators import TYPE as GENERATOR
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
+from .frontend.sharing import Apart
 from .frontend.trace import Same, identifier
 from .optimize import optimize
 from .varying import Axes, Changes, Named, size_groups, vague
@@ -50,7 +51,7 @@ class Specialisation:
     guards: list[Guard]
     stages: list[tuple[str, Program]]
     signature: Signature
-    writes: bool = False
+    apart: Apart
     extra: dict[str, Any] = field(default_factory=dict)
     ordered: Sequence[tuple[int, int | None, str]] = ()
     sizes: SizeGuard | None = None
@@ -149,8 +150,8 @@ class Specialisations:
                 self._hits += 1
                 if variant.ordered:
                     variant.check_order(leaves)
-                if variant.writes:
-                    self._check_shared(args, kwargs)
+                if variant.apart.written:
+                    self._check_apart(variant, args, kwargs, captured)
                 return variant, captured
         self._misses += 1
         return self._compile(full, key, args, kwargs)
@@ -168,19 +169,9 @@ class Specialisations:
             self._aliases[full] = key
         return key
 
-    def _check_shared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Arguments of a function that writes into one must not share memory: it was compiled for arrays apart."""
+    def _check_apart(self, found: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any], captured: dict[str, Any]) -> None:
         leaves, tree = flatten((args, kwargs))
-        arrays = [(k, x) for k, x in enumerate(leaves) if isinstance(x, np.ndarray)]
-        for n, (i, x) in enumerate(arrays):
-            for j, y in arrays[n + 1 :]:
-                if np.may_share_memory(x, y):
-                    names = argument_names(self.func, tree)
-                    raise ArgumentError(
-                        f"arguments `{names[i]}` and `{names[j]}` share memory, and the function writes into one of its arguments",
-                        code="PGR701",
-                        hint=f"pass {names[j]}.copy()",
-                    )
+        found.apart.check(leaves, argument_names(self.func, tree), captured)
 
     def _varying(self, full: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]) -> list[Axes]:
         """For each leaf the axes whose sizes may vary."""
@@ -235,8 +226,8 @@ class Specialisations:
             self._latest = new
         if new.ordered:
             new.check_order(leaves)
-        if new.writes:
-            self._check_shared(args, kwargs)
+        if new.apart.written:
+            self._check_apart(new, args, kwargs, captured)
         return new, captured
 
     @property
@@ -397,7 +388,7 @@ class Compilation:
             s.guards,
             stages,
             signature,
-            writes=s.writes,
+            apart=Apart(s.sharing.written, s.sharing.pairs),
             extra=context.extra,
             ordered=ordered,
             sizes=self.named.guard(),
@@ -444,6 +435,7 @@ class Compilation:
                 cell = Cell(var, builder, Owner("argument", self.names[k]))
                 cell.name = var.name
                 inside.append(Array(cell))
+                s.sharing.leaves[cell] = k
                 if not varying and known(t.shape) and t.size <= _STATIC_SIZE:
                     s.scalars[var] = k
             self.traced.append(inside[-1])

@@ -33,6 +33,18 @@ class Var:
     def __repr__(self) -> str:
         return f"{self.name or '_'}#{self.serial}:{self.type}"
 
+    def __reduce__(self) -> Any:
+        return _loaded, (self.type, self.name, self.span, self.serial)
+
+
+def _loaded(type: Type, name: str | None, span: Span | None, serial: int) -> Var:
+    """A pickled variable: those made from here on have later numbers."""
+    global _serial
+    var = Var(type, name, span)
+    _serial = itertools.count(max(var.serial, serial) + 1)
+    var.serial = serial
+    return var
+
 
 class Const:
     """A value known when the program is built: a Python scalar, a NumPy scalar or a read-only array.

@@ -18,6 +18,7 @@ from ..core.program import Atom, Const, Var, blocks_of, node_vars
 from ..errors import PergradError, Refused, Step, Unsupported, VmapViolation
 from .cells import Array, Cell, Memory, Owner, note_order
 from .generators import KINDS, TYPE, Generator
+from .sharing import Sharing
 
 _local = threading.local()
 
@@ -107,7 +108,7 @@ class Session:
     _journals: list[dict[Any, Any]] = field(default_factory=list)
     mapped: dict[Var, str] = field(default_factory=dict)
     vmaps: int = 0
-    writes: bool = False  # whether memory of an argument is written
+    sharing: Sharing = field(default_factory=Sharing)
     stages: list[tuple[str, Any]] = field(default_factory=list)
     outer: dict[Var, Atom] = field(default_factory=dict)
     staged: int = 0
@@ -228,7 +229,7 @@ class Session:
             raise Refused(f"cannot write here: {cell.frozen}", code="PGR701", span=span, hint="take a copy first: a = a.copy()")
         owner = cell.owner
         if owner.kind == "argument":
-            self.writes = True
+            self.sharing.write(cell)
         if owner.kind == "local" or (owner.kind == "argument" and owner.mapped is not False):
             if cell.level is not None and cell.level is not current() and owner.kind == "local":
                 name = cell.name or "an array"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.builder import Builder, Value, atom_of, current
-from ..core.program import Apply, Atom, Block, Program, Var, walk
+from ..core.program import Apply, Atom, Block, Program, Var, free_vars, walk
 from ..core.trees import Tree, flatten
 from ..core.types import Type
 from ..errors import Span, VmapViolation, several
@@ -80,20 +80,26 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
     params: list[Var] = []
     inside: list[Any] = []
     cells: list[Cell | None] = []
+    traced: list[Argument] = []
+    # what a view is, is read around the function, not in it
+    around = [leaf.outer.atom if isinstance(leaf, Argument) and isinstance(leaf.outer, Value) else None for leaf in leaves]
     with builder.active():
-        for leaf in leaves:
+        for leaf, outer in zip(leaves, around, strict=True):
             if not isinstance(leaf, Argument):
                 inside.append(leaf)
                 continue
             var = Var(leaf.type, identifier(leaf.name))
             params.append(var)
-            if isinstance(leaf.outer, Value):
-                s.outer[var] = leaf.outer.atom
+            if outer is not None:
+                s.outer[var] = outer
             inside.append(_standing(var, leaf, builder))
             cells.append(inside[-1].cell if isinstance(inside[-1], Array) else None)
+            traced.append(leaf)
+            if isinstance(inside[-1], Array) and isinstance(leaf.outer, Array):
+                s.sharing.origins[inside[-1].cell] = leaf.outer
             if leaf.mapped:
                 s.mapped[var] = leaf.name
-            elif leaf.outer is not None and isinstance(leaf.outer, Value) and s.depends_on_mapped(leaf.outer.atom):
+            elif outer is not None and s.depends_on_mapped(outer):
                 s.mapped[var] = leaf.name
         args, kwargs = tree.unflatten(inside)
         for part, word in (*zip(args, argument_words(func, len(args)), strict=True), *((v, k) for k, v in kwargs.items())):
@@ -139,6 +145,9 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
                 written[k] = len(results)
                 results.append(c.atom)
     program = Program(tuple(params), tuple(builder.nodes), tuple(results), name)
+    if written:
+        parameters = [(c, leaf.outer) for c, leaf in zip(cells, traced, strict=True) if c and isinstance(leaf.outer, Array)]
+        s.sharing.end(parameters, [c for c in (cells[k] for k in written) if c], free_vars(program))
     return Traced(program, out_tree, positions, written, span)
 
 

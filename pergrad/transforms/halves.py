@@ -58,6 +58,12 @@ class SecondHalf(Transformed):
     def identity(self) -> tuple[Any, Any]:
         return self, ()
 
+    def __reduce__(self) -> Any:
+        return type(self), (self._func, self.halves, self.tree, self.outs, self.primals)
+
+    def __deepcopy__(self, memo: Any) -> SecondHalf:
+        return self  # nothing in it changes
+
     def _find_cache(self) -> Specialisations:
         return Specialisations(self.emitted_name, _second_half, self.record, self.axes)
 

@@ -1,7 +1,11 @@
 """source, stages, names, signatures, pickling."""
 
+import copy
+import functools
 import inspect
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -86,6 +90,52 @@ def test_pickling_keeps_what_is_computed(rng):
     transformed = pg.per_sample_grad(plain, argnums=0)
     again = pickle.loads(pickle.dumps(transformed))
     oracles.assert_same(again(*args), transformed(*args), rtol=0, atol=0)
+
+
+def through_loops(x):
+    h = np.zeros(2)
+    for i in range(10):
+        h = np.tanh(h + x[i])
+    while np.sum(h) > 0.1:
+        h = h * 0.5
+    return {"h": h, "total": np.sum(h)}
+
+
+ONES = {"h": np.ones(2), "total": 1.0}
+OTHER_PROCESS = """
+import pickle, sys
+import numpy as np
+import pergrad as pg
+pullback, pushed, ct, x, expected = pickle.load(sys.stdin.buffer)
+pg.grad(lambda x: np.sum(x))(x)  # variables of this process's own
+np.testing.assert_array_equal(pullback(ct)[0], expected[0])
+np.testing.assert_array_equal(pushed(x)["h"], expected[1]["h"])
+np.testing.assert_allclose(pg.vmap(pullback)({"h": np.ones((3, 2)), "total": np.ones(3)})[0], np.stack([expected[0]] * 3))
+"""
+
+
+def test_the_functions_of_vjp_and_linearize_are_loaded_in_another_process(rng):
+    x = rng.uniform(size=(10, 2))
+    pullback, pushed = pg.vjp(through_loops, x)[1], pg.linearize(through_loops, x)[1]
+    data = pickle.dumps((pullback, pushed, ONES, x, (pullback(ONES)[0], pushed(x))))
+    subprocess.run([sys.executable, "-c", OTHER_PROCESS], input=data, check=True)
+
+
+@pytest.mark.parametrize("again", [lambda f: pickle.loads(pickle.dumps(f)), copy.copy, copy.deepcopy], ids=["pickle", "copy", "deepcopy"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: (pg.vjp(np.sin, x)[1], x),
+        lambda x: (pg.linearize(np.sin, x)[1], x),
+        lambda x: (pg.vmap(pg.vjp(np.sin, x)[1]), np.ones((2, 3))),
+        lambda x: (pg.jacrev(np.sin, chunk_size=2), x),
+        lambda x: (pg.grad(functools.partial(plain, y=0.5)), x, x),
+        lambda x: (pg.compile(pg.functionalize(np.cumsum)), x),
+    ],
+)
+def test_copies_compute_the_same(make, again, rng):
+    f, *args = make(rng.normal(size=3))
+    oracles.assert_same(again(f)(*args), f(*args), rtol=0, atol=0)
 
 
 def test_repr_names_the_function():

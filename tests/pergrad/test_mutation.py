@@ -172,3 +172,57 @@ def test_what_a_loop_that_may_not_run_rebinds_may_still_be_the_old_memory():
 
     with pytest.raises(pg.PergradError, match="share memory"):
         pg.compile(f)(np.arange(4.0), 0.1)
+
+
+def writes_one(a, b):
+    a[0] = 5.0
+    return a @ b
+
+
+TWO = np.array([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: pg.grad(writes_one, argnums=(0, 1))(x, x),
+        lambda x: pg.grad(writes_one)(x, x[::-1]),
+        lambda x: pg.jvp(writes_one, (x, x), (x.copy(), x.copy())),
+        lambda x: pg.vjp(writes_one, x, x),
+        lambda x: pg.linearize(writes_one, x, x),
+        lambda x: pg.jacrev(writes_one)(x, x),
+        lambda x: pg.hessian(writes_one)(x, x),
+        lambda x: pg.compile(writes_one)(x, x),
+        lambda x: pg.vmap(writes_one)(x.reshape(1, 2), x.reshape(1, 2)),
+        lambda x: pg.compile(lambda x: (lambda y: pg.grad(writes_one)(y, y))(x * 2.0))(x),
+        lambda x: pg.compile(lambda x: pg.grad(lambda a: writes_one(a, x))(x))(x),
+        lambda x: pg.grad(lambda a, b: pg.grad(lambda a: writes_one(a, b))(a).sum())(x, x),
+        lambda x: pg.grad(lambda a: writes_one(a, TWO))(TWO),
+    ],
+)
+def test_memory_that_is_written_under_another_name_is_refused_where_it_is_written(call):
+    with pytest.raises(pg.PergradError) as found:
+        call(TWO.copy())
+    assert found.value.file == __file__ and "a[0] = 5.0" in str(found.value)
+    np.testing.assert_array_equal(TWO, [1.0, 2.0])
+
+
+def test_memory_that_is_shared_and_not_written_is_none_of_our_business():
+    x = TWO.copy()
+    shared = np.ones((3, 4))
+    assert pg.grad(lambda a, b, c: writes_one(a, b) + c @ b)(x.copy(), x, x).tolist() == [0.0, 2.0]
+    assert pg.compile(lambda x: pg.grad(writes_one)(x * 2.0, x * 2.0))(x).tolist() == [0.0, 4.0]
+    assert pg.vmap(writes_one)(shared[:, ::2], shared[:, 1::2]).tolist() == [6.0] * 3
+    assert pg.compile(lambda z: pg.vmap(writes_one)(z[:, ::2], z[:, 1::2]))(np.ones((3, 4))).tolist() == [6.0] * 3
+
+
+def test_a_tangent_may_be_its_primal():
+    x = TWO.copy()
+
+    def f(a):
+        a[0] *= 2.0
+        return a @ a
+
+    value, tangent = pg.jvp(f, (x,), (x,))
+    assert (value, tangent) == (8.0, 16.0)
+    np.testing.assert_array_equal(x, TWO)
