@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from ..core.types import Type
 from ..errors import Unsupported
 from .cells import Array, Cell, Scalar
 from .frames import Conflict, Frame, loads
-from .session import session
+from .joins import Side, Status, constant
+from .session import OpenContainers, session
 from .source import span_of
-from .staging import Side, Status, constant
 
 if TYPE_CHECKING:
     from .walker import Walker
@@ -105,6 +106,7 @@ class Carried:
         self.unbound: list[str] = []
         self.types: dict[Any, Type] = {}
         self.entered: dict[Any, tuple[Array, Array]] = {}  # what came in, and what stood for it in the body
+        self.parameters: dict[Any, Atom] = {}
         self.left: dict[Any, Array] = {}
         self.extend(trial)
         self._status(trial.status)
@@ -124,6 +126,8 @@ class Carried:
         """Add what a walk of the body changed; whether anything was new."""
         before = (len(self.slots), len(self.unbound), len(self.flags))
         for obj, old, new in side.changed.values():
+            if isinstance(obj, OpenContainers):
+                continue
             if isinstance(obj, Cell):
                 self.slots.setdefault(("cell", id(obj)), (obj, None))
             elif isinstance(obj, Frame):
@@ -247,6 +251,7 @@ class Carried:
         self._place(params)
         fresh = self._arrays()
         self.entered = {place: (old, fresh[place]) for place, old in before.items() if place in fresh}
+        self.parameters = {place: fresh[place].cell.atom for place in self.entered}
         for flag, p in zip(self.flags, params[len(params) - len(self.flags) :], strict=True):
             self.current[flag] = p
         return params
@@ -291,50 +296,44 @@ class Carried:
                     found[slot, k] = value
         return found
 
-    def aliases(self, after: frozenset[str], birth: int) -> list[tuple[Any, Any]] | None:
-        """Pairs of (carried place, place or cell) that may be one memory after the loop; None where the body writes what may be shared."""
+    def aliases(self, after: frozenset[str], birth: int, used: set[Any]) -> list[tuple[Any, Any]] | None:
+        """Pairs of (carried place, place or cell) that may be one memory after the loop; None where the body writes what may be shared.
+
+        ``used`` are the variables that the loop reads: a carried name that is bound anew before it is read shares nothing inside.
+        """
         alive = after | loads(self.node)
 
         def name(place: Any) -> str | None:
             slot = place[0]
             return slot[2] if slot[0] == "name" and slot[1] == id(self.frame) else None
 
-        def lives(place: Any) -> bool:
-            return name(place) is None or name(place) in after
+        def seen(cell: Cell, place: Any) -> bool:
+            """Whether anything but this place leads to memory from before the loop."""
+            if cell.owner.kind == "captured" or cell.owner.mapped is not None:
+                return True
+            return self.walker.references(cell, self.frame, alive, name(place)) > 0
 
-        def aliased(array: Array, place: Any) -> bool:
-            cell = array.cell
-            seen_outside = cell.owner.kind == "argument" and cell.owner.mapped is not None
-            return bool(array.path) or seen_outside or self.walker.references(cell, self.frame, alive, name(place)) > 0
-
-        written = {place for place, (_, fresh) in self.entered.items() if fresh.cell.version > 0}
-        if any(aliased(old, place) for place, (old, _) in self.entered.items() if place in written):
+        turns = Memories.at_entry(self.entered)
+        while True:
+            after_turn = turns.after_turn(self.entered, self.left, birth)
+            more = turns.joined(after_turn)
+            if more == turns:
+                break
+            turns = more
+        written = [place for place, (_, fresh) in self.entered.items() if fresh.cell.version > 0]
+        read = [place for place in self.entered if self.parameters[place] in used or place in written]
+        cells = {id(obj) for slot, (obj, _) in self.slots.items() if slot[0] == "cell"}
+        if any(id(c) in cells for p in read for c in turns.outside[p].values()):
             return None
-        origin = {id(fresh.cell): (place, old) for place, (old, fresh) in self.entered.items()}
+        for p in written:
+            if any(seen(c, p) for c in turns.outside[p].values()) or any((p, q) in turns.pairs for q in read if q != p):
+                return None
+        final = turns if isinstance(self.node, ast.While) else after_turn
+        living = [p for p in self.entered if name(p) is None or name(p) in after]
         shared: list[tuple[Any, Any]] = []
-        holders: dict[int, list[Any]] = {}
-        for place, value in self.left.items():
-            holders.setdefault(id(value.cell), []).append(place)
-            source = origin.get(id(value.cell))
-            if source is not None and source[0] != place and aliased(source[1], source[0]):
-                other = source[1].cell
-            elif source is None and value.cell.birth <= birth and self.walker.references(value.cell, self.frame, alive, name(place)) > 0:
-                other = value.cell
-            else:
-                continue
-            if place in written:
-                return None
-            if lives(place):
-                shared.append((place, other))
-        if isinstance(self.node, ast.While):
-            # of a loop that does not run, what comes out is the memory that went in
-            entered = [(place, old) for place, (old, _) in self.entered.items() if lives(place) and aliased(old, place)]
-            shared += [(place, old.cell) for place, old in entered]
-        for places in holders.values():
-            if len(places) > 1 and any(p in written for p in places):
-                return None
-            living = [p for p in places if lives(p)]
-            shared.extend((p, q) for p in living for q in living if p != q)
+        for p in living:
+            shared += [(p, c) for c in final.outside[p].values() if seen(c, p)]
+            shared += [(p, q) for q in living if (p, q) in final.pairs]
         return shared
 
     def link(self, shared: list[tuple[Any, Any]]) -> None:
@@ -352,6 +351,48 @@ class Carried:
             session().touch(self.frame)
             self.frame.locals[name] = Conflict("is bound only inside a while loop that may not run")
         return None
+
+
+@dataclass
+class Memories:
+    """Which memory carried arrays may be: cells from before the loop (``outside``), or each other's (``pairs``)."""
+
+    outside: dict[Any, dict[int, Cell]]
+    pairs: set[tuple[Any, Any]]
+
+    @classmethod
+    def at_entry(cls, entered: dict[Any, tuple[Array, Array]]) -> Memories:
+        outside = {place: {id(c): c for c in _may_be(old)} for place, (old, _) in entered.items()}
+        return cls(outside, {(p, q) for p in entered for q in entered if p != q and outside[p].keys() & outside[q].keys()})
+
+    def after_turn(self, entered: dict[Any, tuple[Array, Array]], left: dict[Any, Array], birth: int) -> Memories:
+        """What holds after a turn if this holds before it."""
+        parameters = {id(fresh.cell): place for place, (_, fresh) in entered.items()}
+        given = {place: {parameters.get(id(c)) for c in _may_be(left[place])} - {None} for place in entered}
+        own = {place: {id(c): c for c in _may_be(left[place]) if id(c) not in parameters} for place in entered}
+        outside = {}
+        for place, cells in own.items():
+            outside[place] = {k: c for k, c in cells.items() if c.birth <= birth or c.owner.kind != "local"}
+            for r in given[place]:
+                outside[place].update(self.outside[r])
+
+        def one(p: Any, q: Any) -> bool:
+            return bool(
+                own[p].keys() & own[q].keys()
+                or any(r == t or (r, t) in self.pairs for r in given[p] for t in given[q])
+                or any(own[p].keys() & self.outside[t].keys() for t in given[q])
+                or any(own[q].keys() & self.outside[r].keys() for r in given[p])
+            )
+
+        return Memories(outside, {(p, q) for p in entered for q in entered if p != q and one(p, q)})
+
+    def joined(self, other: Memories) -> Memories:
+        return Memories({p: {**self.outside[p], **other.outside[p]} for p in self.outside}, self.pairs | other.pairs)
+
+
+def _may_be(array: Array) -> list[Cell]:
+    """The memory that an array may be: more than one after a branch that left it open."""
+    return [array.cell, *(other for other, _ in array.cell.shares)]
 
 
 def _standing_for(atom: Atom, old: Any) -> Any:

@@ -54,7 +54,7 @@ class Cell(Memory):
         self.owner = owner or Owner()
         self.version = 0
         self.frozen = ""
-        self.shares: tuple[tuple[Cell, Atom], ...] = ()  # memory that this may be, and what it held when the names were joined
+        self.shares: tuple[tuple[Cell, Atom | None], ...] = ()  # memory that this may be, what it held when they met; None: written since
         self.name: str | None = None
         self.birth = next(_births)
 
@@ -65,10 +65,10 @@ class Cell(Memory):
         self.atom = before
         self.version += 1
 
-    def may_share(self, other: Cell, what: str) -> None:
+    def may_share(self, other: Cell, what: str, *, written: bool = False) -> None:
         """After a branch or loop that leaves it open which memory a name means: it can be read while the other is not written."""
         self.frozen = self.frozen or f"{what}, `{self.name or 'an array'}` may share memory with `{other.name or 'another array'}`"
-        self.shares = (*self.shares, (other, other.atom))
+        self.shares = (*self.shares, (other, None if written else other.atom))
 
     def check_shares(self) -> None:
         for other, held in self.shares:

@@ -7,15 +7,15 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from ..core.builder import Value, atom_of, call, current
-from ..core.program import Block, Const, For, Var, While
+from ..core.program import Block, Const, For, Var, While, node_vars
 from ..errors import Unsupported
 from .carried import Carried, Span, Turns, turns_of
 from .cells import Array, Cell, Scalar
 from .expressions import is_symbolic
 from .frames import Frame, loads
+from .joins import Status
 from .session import NeedsStatic
 from .source import span_of
-from .staging import Status
 
 if TYPE_CHECKING:
     from .walker import Run, Walker
@@ -54,7 +54,7 @@ class Loops:
     def kept_for(self: Walker, node: ast.For, iterable: Any, frame: Frame) -> Generator[Any, Any, bool]:
         """Keep a loop whose carried values have the same types at every turn; False where Python needs each turn by itself."""
         birth = Cell(Const(0)).birth
-        known = {id(o) for o in self.reachable(frame)}
+        known = self.known(frame)
         builder = current()
         span, place = span_of(node, frame.file), builder.span
         turns = Turns(iterable)
@@ -84,7 +84,7 @@ class Loops:
                     if carried.widen(inits, results):
                         continue
                     return False
-                if carried.aliases(after, birth) != []:
+                if carried.aliases(after, birth, _used(side.nodes, results)) != []:
                     return False
                 break
             else:
@@ -207,7 +207,7 @@ class Loops:
     def staged_while(self: Walker, node: ast.While, frame: Frame, peeled: int = 0) -> Run:
         """Find what the loop carries by walking its body once, then walk test and body with the carried values as parameters."""
         birth = Cell(Const(0)).birth
-        known = {id(o) for o in self.reachable(frame)}
+        known = self.known(frame)
         trial = yield from self.side(lambda: self.loop_body(node, frame), birth, known)
         carried = Carried(self, frame, trial, node)
         for _ in range(8):
@@ -291,7 +291,8 @@ class Loops:
         inits = carried.inits()
         if any(i.type != r.type for i, r in zip(inits, results, strict=True)):
             return None if carried.widen(inits, results) else False
-        shared = carried.aliases(frozenset().union(*frame.live[:-1], frame.scope.shared), birth)
+        used = _used(turn.nodes, results)
+        shared = carried.aliases(frozenset().union(*frame.live[:-1], frame.scope.shared), birth, used)
         if shared is None:
             raise Unsupported(
                 "this while loop writes into an array that another name shares in some turns only",
@@ -321,6 +322,11 @@ class Loops:
             going = call("numpy.logical_not", Scalar(carried.current[flag]))
             test = going if test is True else call("numpy.logical_and", going, test)
         return test
+
+
+def _used(nodes: list[Any], results: list[Any]) -> set[Any]:
+    """What a turn reads."""
+    return {*(v for node in nodes for v in node_vars(node)), *(r for r in results if isinstance(r, Var))}
 
 
 def _leaves_early(node: ast.For) -> bool:

@@ -89,6 +89,19 @@ class Guard:
         return self.equal and type(now) is type(self.value) and bool(now == self.value)
 
 
+class OpenContainers(Memory):
+    """Lists, dicts and dataclasses of which a branch left open which one a name means, and why: they may be read, not written."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[int, tuple[Any, str]] = {}
+
+    def snapshot(self) -> dict[int, tuple[Any, str]]:
+        return dict(self.reasons)
+
+    def restore(self, before: dict[int, tuple[Any, str]]) -> None:
+        self.reasons = dict(before)
+
+
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis))
 
 
@@ -113,6 +126,7 @@ class Session:
     outer: dict[Var, Atom] = field(default_factory=dict)
     staged: int = 0
     ordered: set[str] = field(default_factory=set)  # arguments whose memory must be in C order
+    open: OpenContainers = field(default_factory=OpenContainers)
 
     # captures
 
@@ -264,7 +278,14 @@ class Session:
         )
 
     def check_object(self, obj: Any, what: str, *, batch_norm: str = "") -> None:
-        """Refuse to change an object that existed before the walk."""
+        """Refuse to change an object that existed before the walk, or one that may be another too."""
+        if id(obj) in self.open.reasons:
+            raise Refused(
+                f"cannot write here: {self.open.reasons[id(obj)][1]}",
+                code="PGR701",
+                span=current().span,
+                hint="write before the branch, or take a copy after it",
+            )
         path = self.path_of(obj)
         if path is None:
             return
@@ -275,6 +296,11 @@ class Session:
             span=current().span,
             hint=f"return the new value instead of storing it in {path.text} (has_aux=True)",
         )
+
+    def leave_open(self, container: Any, reason: str) -> None:
+        """Note that a container may be another one too."""
+        self.touch(self.open)
+        self.open.reasons.setdefault(id(container), (container, reason))
 
     # the journal: what a branch changed, so that it can be undone
 

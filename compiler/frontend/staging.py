@@ -2,212 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.builder import Builder, Value, atom_of, call, current
-from ..core.program import Atom, Block, Const, If, Var
-from ..core.types import Type
+from ..core.builder import Value, current
+from ..core.program import Atom, Block, Const, If
 from ..errors import Span, Unsupported
-from .cells import Array, Cell, Scalar, read
+from .cells import Array, Cell, Scalar
 from .frames import Conflict, Frame, Walked
-from .session import restore, session, snapshot
+from .joins import Join, Side, Status
+from .session import OpenContainers, restore, session, snapshot
 
 if TYPE_CHECKING:
     from .walker import Run, Walker
-
-Status = dict[str, tuple[Any, Any]] | None
-
-
-@dataclasses.dataclass(eq=False)
-class Side:
-    """What walking one side of a branch gave: its nodes, status, and the state of everything it changed."""
-
-    nodes: list[Any]
-    status: Status
-    changed: dict[Any, tuple[Any, Any, Any]]
-    results: list[Atom] = dataclasses.field(default_factory=list)
-
-    @property
-    def gone(self) -> bool:
-        """Whether nothing after the branch sees this side's names."""
-        return (
-            self.status is not None
-            and len(self.status) == 1
-            and next(iter(self.status.items()))[0] in ("return", "raise")
-            and next(iter(self.status.values()))[0] is True
-        )
-
-    @property
-    def raises(self) -> bool:
-        return self.status is not None and "raise" in self.status
-
-
-class Join:
-    """Joins the values of two sides; equal pairs share one result."""
-
-    def __init__(self, builder: Builder, a: Side, b: Side, birth: int, seen: Callable[[Cell, str | None], int], span: Span | None) -> None:
-        self.builder = builder
-        self.a, self.b = a, b
-        self.birth = birth
-        self.seen = seen
-        self.span = span
-        self.outs: list[Var] = []
-        self._pairs: dict[Any, Var] = {}
-        self._cells: list[tuple[Array, Array, Array]] = []
-        self.shares: list[tuple[Cell, Cell]] = []  # joined memory, and what it may be
-
-    def content(self, x: Any, side: Side) -> Atom:
-        """What a value is at the end of a side: its memory has been put back since."""
-        if not isinstance(x, Array):
-            return atom_of(x)
-        held = next((after for obj, _, after in side.changed.values() if obj is x.cell), x.cell.atom)
-        if not x.path:
-            return held
-        self.builder._bodies.append(side.nodes)
-        try:
-            return read(held, x.path)
-        finally:
-            self.builder._bodies.pop()
-
-    def atoms(self, x: Atom, y: Atom, name: str | None = None) -> Atom:
-        """One atom for two."""
-        if x is y:
-            return x
-        if isinstance(x, Const) and isinstance(y, Const) and x.type == y.type and np.array_equal(x.value, y.value):
-            return x
-        key = tuple(a if isinstance(a, Var) else ("const", id(a)) for a in (x, y))
-        if key in self._pairs:
-            return self._pairs[key]
-        t = joined_type(x.type, y.type)
-        self.a.results.append(self._converted(x, t, self.a))
-        self.b.results.append(self._converted(y, t, self.b))
-        out = Var(t, name or x.name or y.name, self.span)
-        self._pairs[key] = out
-        self.outs.append(out)
-        return out
-
-    def _converted(self, x: Atom, t: Type, side: Side) -> Atom:
-        if x.type == t:
-            return x
-        if isinstance(x, Const):
-            return constant(x.value, t)
-        self.builder._bodies.append(side.nodes)
-        try:
-            if x.type.dtype == t.dtype and x.type.weak == t.weak:
-                return x
-            return atom_of(call("numpy.astype", Value(x), t.dtype))
-        finally:
-            self.builder._bodies.pop()
-
-    def values(self, x: Any, y: Any, name: str | None = None) -> Any:
-        """One value for two: arrays and numbers by a result of the branch, containers item by item, anything else must be equal."""
-        if x is y:
-            return x
-        if self.a.raises or (self.a.gone and not _numeric(y)):
-            return y
-        if self.b.raises or (self.b.gone and not _numeric(x)):
-            return x
-        if isinstance(x, Array) and isinstance(y, Array) and x.cell is y.cell and x.path == y.path:
-            return x
-        if _numeric(x) and _numeric(y):
-            return self._numbers(x, y, name)
-        if type(x) is type(y) and isinstance(x, (list, tuple)) and len(x) == len(y):
-            items = [self.values(p, q, None) for p, q in zip(x, y, strict=True)]
-            return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
-        if isinstance(x, dict) and isinstance(y, dict) and list(x) == list(y):
-            return {k: self.values(x[k], y[k], None) for k in x}
-        if dataclasses.is_dataclass(x) and type(x) is type(y) and not isinstance(x, type):
-            return type(x)(**{f.name: self.values(getattr(x, f.name), getattr(y, f.name)) for f in dataclasses.fields(x)})
-        try:
-            if type(x) is type(y) and bool(x == y):
-                return x
-        except Exception:  # noqa: BLE001  a comparison of the user's own may raise anything
-            pass
-        return Conflict(f"is {_described(x)} on one side of a branch and {_described(y)} on the other")
-
-    def _numbers(self, x: Any, y: Any, name: str | None) -> Any:
-        plain = (bool, int, float, complex, np.generic)
-        if isinstance(x, plain) and isinstance(y, plain) and type(x) is type(y) and (x == y or x != x and y != y):
-            return x
-        p, q = self.content(x, self.a), self.content(y, self.b)
-        if p.type.shape != q.type.shape:
-            return Conflict(f"has shape {p.type.shape} on one side of a branch and {q.type.shape} on the other")
-        both = isinstance(x, Array) and isinstance(y, Array)
-        if both:
-            for a, b, known in self._cells:
-                if _one_place(a, x) and _one_place(b, y):
-                    return known
-        atom = self.atoms(p, q, name)
-        if not isinstance(x, Array) and not isinstance(y, Array):
-            return atom.value if isinstance(atom, Const) else Scalar(atom)
-        cell = Cell(atom, self.builder)
-        cell.name = name
-        for v in (x, y):
-            if isinstance(v, Array) and (
-                v.path
-                or (v.cell.birth <= self.birth and self.seen(v.cell, name) > 0)
-                or v.cell.owner.kind == "captured"
-                or v.cell.owner.mapped is not None
-            ):
-                self.shares.append((cell, v.cell))
-            if isinstance(v, Array):
-                # what an inner branch left open stays open
-                self.shares += [(cell, other) for other, _ in v.cell.shares]
-        joined = Array(cell)
-        if both:
-            for a, b, known in self._cells:
-                if a.cell is x.cell or b.cell is y.cell:  # one memory on one side, two on the other
-                    self.shares += [(cell, known.cell), (known.cell, cell)]
-            self._cells.append((x, y, joined))
-        return joined
-
-
-def _one_place(a: Array, b: Array) -> bool:
-    return a.cell is b.cell and a.path == b.path
-
-
-def joined_type(a: Type, b: Type) -> Type:
-    """The type that holds either: a Python number adapts to the other side."""
-    if a.dtype == b.dtype:
-        dtype = a.dtype
-    else:
-        dtype = np.result_type(*(t.dtype.type(0).item() if t.weak else t.dtype for t in (a, b)))
-    return Type(dtype, a.shape, weak=a.weak and b.weak, scalar=a.scalar and b.scalar)
-
-
-def constant(value: Any, t: Type) -> Const:
-    """A known value in another type."""
-    if t.weak:
-        return Const(np.asarray(value).astype(t.dtype).item(), t)
-    return Const(np.asarray(value).astype(t.dtype)[()] if not t.shape else np.asarray(value, t.dtype), t)
-
-
-def zero(t: Type) -> Const:
-    """A placeholder of a type, for a side whose value is never looked at."""
-    if t.weak:
-        return Const(t.dtype.type(0).item(), t)
-    shape = tuple(d if isinstance(d, int) else 1 for d in t.shape)
-    return Const(
-        np.broadcast_to(np.zeros((), t.dtype), shape) if shape else t.dtype.type(0),
-        t,
-        recipe=("numpy.zeros", (shape,), {"dtype": t.dtype}) if shape else None,
-    )
-
-
-def _numeric(x: Any) -> bool:
-    return isinstance(x, (Value, bool, int, float, complex, np.generic, np.ndarray))
-
-
-def _described(x: Any) -> str:
-    if isinstance(x, Value):
-        return f"an array of type {x.type}"
-    if isinstance(x, (list, tuple, dict, set)):
-        return f"a {type(x).__name__} of {len(x)}"
-    return repr(x)[:40]
 
 
 class Staging:
@@ -268,7 +77,7 @@ class Staging:
         builder = current()
         span, helper = builder.span, builder.helper
         birth = Cell(Const(0)).birth
-        known = {id(o) for o in self.reachable(frame)}
+        known = self.known(frame)
         frame.live.append(live)
         try:
             a = yield from self.side(then, birth, known)
@@ -278,13 +87,17 @@ class Staging:
         if a.raises != b.raises:
             return self.guarded(test, a, b, span, helper)
         alive = live.union(*frame.live, frame.scope.shared)
-        join = Join(builder, a, b, birth, lambda cell, name: self.references(cell, frame, alive, name), span)
+        join = Join(builder, a, b, birth, known, lambda thing, name: self.references(thing, frame, alive, name), span)
         updates: list[tuple[Any, Any]] = []
         for key in dict.fromkeys([*a.changed, *b.changed]):
             obj, before = (a.changed.get(key) or b.changed[key])[:2]
             after_a = a.changed[key][2] if key in a.changed else before
             after_b = b.changed[key][2] if key in b.changed else before
-            updates.append((obj, self.joined(obj, before, after_a, after_b, join, alive if obj is frame else None)))
+            if obj is frame:
+                after = self.joined_names(after_a, after_b, join, alive, frame.scope.shared, leaving=not expression)
+            else:
+                after = self.joined(obj, after_a, after_b, join, frame)
+            updates.append((obj, after))
         status = self.joined_status(a, b, join)
         for obj, after in updates:
             session().touch(obj)
@@ -299,8 +112,7 @@ class Staging:
             helper=helper,
         )
         builder.append(node)
-        for cell, other in join.shares:
-            cell.may_share(other, "after a branch decided by a value")
+        join.finish()
         return status
 
     def guarded(self: Walker, test: Value, a: Side, b: Side, span: Span | None, helper: str) -> Status:
@@ -315,35 +127,53 @@ class Staging:
             restore(obj, after)
         return on.status
 
-    def joined(self: Walker, obj: Any, before: Any, x: Any, y: Any, join: Join, alive: frozenset[str] | None) -> Any:
-        """The state of one changed thing after the branch."""
+    def joined_names(
+        self: Walker, x: dict[str, Any], y: dict[str, Any], join: Join, alive: frozenset[str], shared: frozenset[str], *, leaving: bool
+    ) -> dict[str, Any]:
+        """The names of the function after the branch. Those of a side that leaves the function are seen by closures at most."""
+        out: dict[str, Any] = {}
+        for name in dict.fromkeys([*x, *y]):
+            if name not in alive:
+                if name in x and name in y and x[name] is y[name]:
+                    out[name] = x[name]
+                continue
+            only = None
+            if leaving and name not in shared:
+                only = join.b if join.a.leaves and name in y else join.a if join.b.leaves and name in x else None
+            if only is not None:
+                out[name] = join.brought(y[name] if only is join.b else x[name], only, name)
+            elif name in x and name in y:
+                out[name] = join.values(x[name], y[name], name)
+            else:
+                out[name] = Conflict("is bound on one side of a branch only")
+        return out
+
+    def joined(self: Walker, obj: Any, x: Any, y: Any, join: Join, frame: Frame) -> Any:
+        """The state of one changed thing after the branch, other than the names of the function itself."""
         if isinstance(obj, Cell):
             return join.atoms(x, y, obj.name)
+        if isinstance(obj, OpenContainers):
+            return {**x, **y}
         if isinstance(obj, Frame):
-            out = {}
-            for name in dict.fromkeys([*x, *y]):
-                if alive is not None and name not in alive and not (name in x and name in y and x[name] is y[name]):
-                    continue
-                if name in x and name in y:
-                    out[name] = join.values(x[name], y[name], name)
-                elif (join.a.gone and name in y) or (join.b.gone and name in x):
-                    out[name] = y[name] if name in y else x[name]
-                    if isinstance(out[name], Value):
-                        out[name] = _across(out[name], join, name, name in x)
-                else:
-                    out[name] = Conflict("is bound on one side of a branch only")
-            return out
+            unbound = Conflict("is bound on one side of a branch only")
+            return {name: join.values(x[name], y[name], name) if name in x and name in y else unbound for name in dict.fromkeys([*x, *y])}
         if isinstance(x, list) and len(x) == len(y):
             return [join.values(p, q) for p, q in zip(x, y, strict=True)]
         if isinstance(x, dict) and list(x) == list(y):
             return {k: join.values(x[k], y[k], k if isinstance(k, str) and k.isidentifier() else None) for k in x}
-        if join.a.gone or join.b.gone:
-            return y if join.a.gone else x
+        if (join.a.leaves or join.b.leaves) and not self.outlives(obj, join.a if join.a.leaves else join.b, frame):
+            return y if join.a.leaves else x
         raise Unsupported(
             f"a {type(obj).__name__} gets another size on one side of a branch decided by a value",
             span=current().span,
             hint="store on both sides, or store a value chosen with np.where",
         )
+
+    def outlives(self: Walker, obj: Any, side: Side, frame: Frame) -> bool:
+        """Whether a container is still seen when a side has left the function: by a caller, or in what is returned."""
+        returned = [value for _, value in (side.status or {}).values()]
+        callers = [f for f in self.frames if f is not frame]
+        return any(obj is o for o in self.reached([*callers, frame.parent], returned))
 
     def joined_status(self: Walker, a: Side, b: Side, join: Join) -> Status:
         if a.status is None and b.status is None:
@@ -364,24 +194,24 @@ class Staging:
 
     def joined_result(self: Walker, x: Any, y: Any, join: Join) -> Any:
         """A returned value, on a side that does not return a placeholder."""
-        if x is _ABSENT or y is _ABSENT:
-            present, missing_in_a = (y, True) if x is _ABSENT else (x, False)
-            return _map_values(present, lambda v: _across(v, join, None, not missing_in_a))
-        a, b = join.a, join.b
-        status_a, status_b = a.status, b.status
-        a.status = b.status = None
-        try:
-            return join.values(x, y)
-        finally:
-            a.status, b.status = status_a, status_b
+        if x is _ABSENT:
+            return join.brought(y, join.b)
+        return join.brought(x, join.a) if y is _ABSENT else join.values(x, y)
 
     # what can be reached
 
+    def known(self: Walker, frame: Frame) -> set[int]:
+        """What is there already: what changes of it on a side is put back."""
+        return {id(o) for o in self.reachable(frame)} | {id(session().open)}
+
     def reachable(self: Walker, frame: Frame) -> list[Any]:
         """The containers and objects that names of all active frames lead to."""
+        return self.reached([*self.frames, frame], [])
+
+    def reached(self: Walker, frames: list[Any], values: list[Any]) -> list[Any]:
+        """The frames, containers and objects that frames and values lead to."""
         seen: dict[int, Any] = {}
-        frames: list[Any] = [*self.frames, frame]
-        stack: list[Any] = []
+        stack = list(values)
         while frames:
             f = frames.pop()
             if f is None or id(f) in seen:
@@ -407,8 +237,12 @@ class Staging:
                 stack.extend(vars(x).values())
         return list(seen.values())
 
-    def references(self: Walker, cell: Cell, frame: Frame, alive: frozenset[str], skip: str | None = None) -> int:
-        """How many names that are read later, and places in containers, lead to a cell; ``skip`` is the name that is asked for."""
+    def references(self: Walker, thing: Any, frame: Frame, alive: frozenset[str], skip: str | None = None) -> int:
+        """How many names that are read later, and places in containers, lead to a cell or container; ``skip`` is the name asked for."""
+
+        def leads(v: Any) -> bool:
+            return v is thing or (isinstance(v, Array) and v.cell is thing)
+
         count = 0
         for obj in self.reachable(frame):
             if isinstance(obj, Frame):
@@ -420,7 +254,7 @@ class Staging:
                 values = obj
             else:
                 values = vars(obj).values() if hasattr(obj, "__dict__") else ()
-            count += sum(1 for v in values if isinstance(v, Array) and v.cell is cell)
+            count += sum(map(leads, values))
         return count
 
 
@@ -429,29 +263,6 @@ _ABSENT: Any = object()
 
 def _flag(flag: Any) -> Atom:
     return flag.atom if isinstance(flag, Value) else Const(bool(flag))
-
-
-def _across(value: Any, join: Join, name: str | None, from_a: bool) -> Any:
-    """A value made on one side, brought out of the branch; the other side gives a placeholder."""
-    if not isinstance(value, Value):
-        return value
-    atom = join.content(value, join.a if from_a else join.b)
-    if isinstance(value, Array) and atom is not value.cell.atom and not value.path and isinstance(atom, Const):
-        return Array(Cell(atom, join.builder))
-    if isinstance(atom, Const) or not any(atom in n.outs for n in (join.a if from_a else join.b).nodes):
-        return value
-    placeholder = zero(atom.type)
-    out = join.atoms(atom, placeholder, name) if from_a else join.atoms(placeholder, atom, name)
-    return Array(Cell(out, join.builder)) if isinstance(value, Array) else Scalar(out)
-
-
-def _map_values(x: Any, f: Callable[[Any], Any]) -> Any:
-    if isinstance(x, (list, tuple)):
-        items = [_map_values(v, f) for v in x]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
-    if isinstance(x, dict):
-        return {k: _map_values(v, f) for k, v in x.items()}
-    return f(x)
 
 
 def _drain(run: Run) -> Status:

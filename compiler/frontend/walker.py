@@ -22,11 +22,12 @@ from .cells import Array, assign, augment_where, augmented
 from .expressions import Expressions, is_symbolic, spelled, wrap_known
 from .frames import ClassFrame, Frame, class_scope, loads
 from .handling import Handling, stopped
+from .joins import Status
 from .loops import Loops
 from .patterns import Patterns
 from .session import session
 from .source import FunctionNode, span_of
-from .staging import Staging, Status
+from .staging import Staging
 
 Run = Generator[Any, Any, Status]
 

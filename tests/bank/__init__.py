@@ -34,6 +34,7 @@ FAMILIES = (
     "mutation",
     "buffers",
     "aliasing",
+    "joins",
     "indexing",
     "objects",
     "state",
