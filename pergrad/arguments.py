@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .compiler.core.trees import Index, Path, Tree, flatten, flatten_as, is_container
+from .compiler.core.types import Size
 from .compiler.errors import ArgumentError, ArgumentTypeError, OptionError, Span
 from .dims import Dims, MapSpec, map_spec, mapped_size, out_spec, refuse_array, spread_in_dims
 from .naming import argument, counted, describe, function_name, is_array, kind_of, output, shape_text, short, structure, weak_kind
@@ -246,10 +247,15 @@ def check_cotangent(func: Any, tree: Tree, outs: Sequence[Any], given: tuple[Any
     return leaves
 
 
+def _fits(given: tuple[Any, ...], shape: tuple[Any, ...]) -> bool:
+    """Whether a shape is the output's, as far as it is known while compiling."""
+    return len(given) == len(shape) and all(isinstance(d, Size) or g == d for g, d in zip(given, shape))
+
+
 def _cotangent(name: str, tree: Tree, i: int, out: Any, cotangent: Any) -> None:
     shape = tuple(out.shape) if is_array(out) else ()
     real = (out.dtype.kind if is_array(out) else weak_kind(out)) != "c"
-    if is_array(cotangent) and tuple(cotangent.shape) == shape and cotangent.dtype.kind in ("biuf" if real else "biufc"):
+    if is_array(cotangent) and _fits(tuple(cotangent.shape), shape) and cotangent.dtype.kind in ("biuf" if real else "biufc"):
         return
     where = output(tree.paths()[i])
     fix = f"vjp_fn({structure(tree, lambda j: _ones(out) if j == i else '…')})"
@@ -257,7 +263,7 @@ def _cotangent(name: str, tree: Tree, i: int, out: Any, cotangent: Any) -> None:
     if not is_array(cotangent) and weak_kind(cotangent) is None:
         raise OptionError(f"vjp({name}): the cotangent of {where} is {describe(cotangent)}, {expected}", hint=fix)
     given = tuple(cotangent.shape) if is_array(cotangent) else ()
-    if given != shape:
+    if not _fits(given, shape):
         what = f"has shape {shape_text(given)}" if is_array(cotangent) else f"is {describe(cotangent)}"
         raise ArgumentError(f"vjp({name}): the cotangent of {where} {what}, {expected}", hint=fix)
     kind = cotangent.dtype.kind if is_array(cotangent) else weak_kind(cotangent)

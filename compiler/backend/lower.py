@@ -15,7 +15,9 @@ import numpy as np
 from ..core.builder import expression
 from ..core.program import Apply, Atom, Block, Const, Effect, For, If, Node, Program, Var, While, blocks_of, reads, walk
 from ..core.types import Dim, Size, Type, ragged
+from ..errors import Span, Unsupported
 from ..ops import table
+from ..ops.indexing import Slot
 from .alias import is_cheap, sharing
 from .literals import dtype_keyword, literal
 from .tree import (
@@ -75,6 +77,9 @@ class Lowering:
         self._known: dict[Any, Var] = {}
         self._sizes: dict[str, Var] = {}
         self._scope: dict[str, tuple[Var, int]] = {}
+        self._masks: dict[str, list[Atom]] = {}
+        self._made: dict[Atom, None] = {}
+        self._span: Span | None = None
         self._top: list[Statement] = []
         self._lists = _only_sliced(program)
         self._moved: dict[Atom, Apply] = {}
@@ -114,8 +119,18 @@ class Lowering:
         return found
 
     def _size(self, name: str) -> Operand:
-        """A size known at run time: of a parameter, or of what a loop has stacked."""
+        """A size known at run time: of a parameter, of what a loop has stacked, or of what a mask selects."""
         if name not in self.program.sizes:
+            mask = next((m for m in self._masks.get(name, ()) if isinstance(m, Const) or m in self._made), None)
+            if name not in self._scope and mask is not None:
+                return self._tree("np.count_nonzero(_0)", [self._operand(mask)], _INT)
+            if name not in self._scope:
+                raise Unsupported(
+                    "how many elements a mask selects is needed where the mask is not known any more",
+                    code="PGR702",
+                    span=self._span,
+                    hint="reduce what it selects at once: np.sum(x[mask])",
+                )
             v, axis = self._scope[name]
             return self._tree("len(_0)" if axis == 0 else f"_0.shape[{axis}]", [v], _INT)
         found = self._sizes.get(name)
@@ -127,14 +142,25 @@ class Lowering:
             self._top.insert(0, Bind(targets=[found], operands=[Tree(template(source), {"_0": param}, _INT)]))
         return found
 
-    def _see(self, variables: Iterable[Var]) -> None:
-        """Remember where sizes that only loops know can be read."""
+    def _see(self, variables: Iterable[Var], rows: bool = True) -> None:
+        """Remember where sizes that only loops and masks know can be read; ``rows``: a list of rows perhaps."""
         for v in variables:
+            self._made[v] = None
             for axis, d in enumerate(v.type.shape):
-                if axis and self._ragged(v.type):
+                if axis and rows and self._ragged(v.type):
                     break
                 if isinstance(d, Size) and d.symbol and d.symbol not in self.program.sizes:
                     self._scope[d.symbol] = self._var(v), axis
+
+    def _count(self, node: Node) -> None:
+        """Remember which mask selects as many elements as a size says."""
+        if isinstance(node, Apply) and node.op == "pergrad.nonzero":
+            self._masks.setdefault(node.params["count"].names[0], []).append(node.args[0])
+        elif isinstance(node, Apply) and "index" in node.params:
+            first = 1 if node.op == "pergrad.getitem" else 2
+            for item in node.params["index"]:
+                if isinstance(item, Slot) and isinstance(item.count, Size):
+                    self._masks.setdefault(item.count.names[0], []).append(node.args[first + item.k])
 
     def _ragged(self, t: Type) -> bool:
         """Whether a stack has rows that differ in shape, and so must be a list."""
@@ -170,7 +196,10 @@ class Lowering:
         stack: list[list[Statement]] = [out]
         unders: list[Under] = []
         outer, self._scope = self._scope, dict(self._scope)
+        made = len(self._made)
         self._see(block.params)
+        for node in block.body:
+            self._count(node)
         for node in block.body:
             into = stack[-1]
             if isinstance(node, Effect) and node.kind == "errstate_enter":
@@ -183,13 +212,15 @@ class Lowering:
                 stack[-1].append(unders.pop())
                 continue
             self._node(node, into)
-            self._see(node.outs)
+            self._see(node.outs, rows=not isinstance(node, Apply))
             for v in node.outs:
                 into.extend(make() for make in stacks.pop(v, ()))
         self._scope = outer
+        while len(self._made) > made:
+            self._made.popitem()
 
     def _node(self, node: Node, out: list[Statement]) -> None:
-        start = len(out)
+        start, self._span = len(out), node.span
         match node:
             case Apply(op="pergrad.setitem" | "pergrad.additem"):
                 self._write(node, out)
@@ -220,7 +251,7 @@ class Lowering:
         source = expression(entry, [a.type for a in node.args], dict(node.params), type)
         tree = self._tree(source, [self._operand(a) for a in node.args], type, _HINTS.get(entry.short, ""))
         bind = Bind(targets=list(node.outs), operands=[tree])
-        if node.op == "numpy.arange":
+        if node.op == "numpy.arange" or (node.op == "pergrad.nonzero" and len(node.outs) == 1):
             self._counting.add(node.outs[0])
         elif node.op == "numpy.transpose":
             self._moved[node.outs[0]] = node
@@ -247,6 +278,8 @@ class Lowering:
 
     def _distinct(self, arrays: Sequence[Atom]) -> bool:
         """Whether index arrays surely name no place twice: numbers, or vectors one of which counts."""
+        if any(a.type.dtype == bool for a in arrays):
+            return True
         if any(a.type.ndim > 1 for a in arrays):
             return False
         return all(a.type.ndim == 0 for a in arrays) or any(a.type.ndim == 1 and self._counts(a) for a in arrays)

@@ -7,7 +7,7 @@ builder that is at work in this thread. The front end's arrays, the transforms a
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import PergradError, Span, Unsupported
 from ..ops import table
 from .program import Apply, Atom, Block, Const, Made, Node, Var
-from .types import Dim, Size, Type, known, type_of, unseen
+from .types import Dim, Size, Type, known, local, type_of, unseen
 
 _stack = threading.local()
 
@@ -96,13 +96,24 @@ class Builder:
         return values if isinstance(inferred, tuple) else values[0]
 
     def inline(self, block: Block, args: Sequence[Any]) -> tuple[Atom, ...]:
-        """Append a block's nodes with its parameters replaced; the atoms of its results."""
+        """Append a block's nodes with its parameters replaced; the atoms of its results. A size that only the values knew may be a number
+        in an argument: it is that one throughout."""
         from .rewrite import Substitution
 
-        s = Substitution(dict(zip(block.params, (atom_of(a) for a in args), strict=True)))
+        atoms = dict(zip(block.params, (atom_of(a) for a in args), strict=True))
+        s = Substitution(atoms, _sizes_given(atoms))
         for node in block.body:
             self.append(s.node(node))
         return tuple(s.atom(r) for r in block.results)
+
+
+def _sizes_given(atoms: Mapping[Var, Atom]) -> dict[str, Dim]:
+    found: dict[str, Dim] = {}
+    for param, atom in atoms.items():
+        for d, given in zip(param.type.shape, atom.type.shape):
+            if isinstance(d, Size) and d.symbol and d != given and local(d):
+                found[d.symbol] = given
+    return found
 
 
 def _builders() -> list[Builder]:
@@ -321,7 +332,12 @@ class Value:
             raise TypeError("iteration over a 0-d array")
         n = self.shape[0]
         if isinstance(n, Size) and n:
-            raise Unsupported("Python needs each row of an array whose length varies", span=current().span)
+            raise Unsupported(
+                "Python needs each row of an array whose length is known only at run time",
+                code="PGR702",
+                span=current().span,
+                hint="compute with the whole array: np.sum, np.cumsum, np.where(mask, x, 0.0)",
+            )
         return (self[i] for i in range(0 if isinstance(n, Size) else n))
 
     def __getitem__(self, index: Any) -> Any:

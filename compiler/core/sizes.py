@@ -7,6 +7,7 @@ a guard of the compilation: for calls with sizes that would decide otherwise ano
 from __future__ import annotations
 
 import math
+import operator
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -68,12 +69,24 @@ def decide(left: Any, relation: str, right: Any) -> bool:
     stack = _decisions()
     names = {n for x in (left, right) if isinstance(x, Size) for n in x.names}
     if not stack or not names <= set(stack[-1].numbers):
-        raise Unsupported("a size that is known only at run time decides here")
+        raise _undecided()
     text = f"({left!s} {relation} {right!s})"
     taken = stack[-1].taken
     if text not in taken:
         taken[text] = bool(eval(text, {}, dict(stack[-1].numbers)))
     return taken[text]
+
+
+def _undecided() -> Unsupported:
+    """Only the values know the size, and something is decided by it while compiling."""
+    from .builder import building, current
+
+    return Unsupported(
+        "how many elements an axis has is known only at run time, and a rule that is at work here needs the number",
+        code="PGR702",
+        span=current().span if building() else None,
+        hint="np.where(mask, x, 0.0) keeps the shape",
+    )
 
 
 @dataclass(frozen=True)
@@ -322,6 +335,14 @@ def unseen(x: Any) -> Any:
 Dim = int | Size
 
 
+def dim(d: Any) -> Dim:
+    """One size of a shape, as the compiler has it; TypeError where it is no integer."""
+    if isinstance(d, Size):
+        return unseen(d)
+    of_count = getattr(d, "size_of_count", None)
+    return of_count if isinstance(of_count, Size) else operator.index(d)
+
+
 def same(a: Dim, b: Dim) -> bool:
     """Whether two sizes are equal, under a guard where that depends on the call."""
     return a == b or ((isinstance(a, Size) or isinstance(b, Size)) and decide(a, "==", b))
@@ -365,4 +386,4 @@ def _placed(x: Dim, n: Dim, least: Dim, most: Dim) -> Dim:
     return x + n if decide(x + n, ">=", least) else least
 
 
-__all__ = ["Decisions", "Dim", "Seen", "Size", "decide", "range_length", "same", "seen", "slice_length", "unseen"]
+__all__ = ["Decisions", "Dim", "Seen", "Size", "decide", "dim", "range_length", "same", "seen", "slice_length", "unseen"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .sizes import Dim, Seen, Size, seen, unseen
+from .sizes import Dim, Seen, Size, dim, seen, unseen
 
 Shape = tuple[Dim, ...]
 
@@ -98,18 +98,33 @@ def loop_size(serial: int) -> Size:
     return Size.named(f"steps{serial}")
 
 
+def counted_size(serial: int) -> Size:
+    """How many elements a mask selects, or how long a slice with bounds known only at run time is."""
+    return Size.named(f"count{serial}")
+
+
+def counted(d: Any) -> bool:
+    """Whether a size is such a number."""
+    return isinstance(d, Size) and any(_numbered(n, "count") for n in d.names)
+
+
+def local(d: Any) -> bool:
+    """Whether a size is known only where the values are: of what a loop stacked or a mask selected."""
+    return isinstance(d, Size) and any(_numbered(n, "steps") or _numbered(n, "count") for n in d.names)
+
+
 def loop_sized(t: Type) -> bool:
-    """Whether a shape holds such a number, which is known only where the loop ran."""
-    return any(isinstance(d, Size) and any(_of_loop(n) for n in d.names) for d in t.shape)
+    """Whether a shape holds such a size."""
+    return any(map(local, t.shape))
 
 
 def ragged(t: Type) -> bool:
     """Whether such a number stands behind the first axis: the rows then differ in shape."""
-    return any(isinstance(d, Size) and any(_of_loop(n) for n in d.names) for d in t.shape[1:])
+    return any(map(local, t.shape[1:]))
 
 
-def _of_loop(name: str) -> bool:
-    return name.startswith("steps") and name[5:].isdigit()
+def _numbered(name: str, word: str) -> bool:
+    return name.startswith(word) and name[len(word) :].isdigit()
 
 
 def normal_axis(axis: int, ndim: int) -> int:
@@ -137,7 +152,11 @@ __all__ = [
     "Size",
     "Type",
     "broadcast",
+    "counted",
+    "counted_size",
+    "dim",
     "known",
+    "local",
     "loop_size",
     "loop_sized",
     "normal_axes",

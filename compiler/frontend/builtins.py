@@ -13,10 +13,11 @@ import numpy as np
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Effect
 from ..core.sizes import Size, unseen
+from ..core.types import counted
 from ..errors import Unsupported, VmapViolation
 from ..ops import table
 from .carried import Span
-from .cells import Array
+from .cells import Array, counts
 from .expressions import is_symbolic
 from .generators import Generator
 from .session import session
@@ -112,7 +113,7 @@ def _len(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) 
     if isinstance(x, Value):
         if not x.shape:
             raise TypeError("len() of unsized object")
-        return x.shape[0]
+        return counts(x, (0,)) if counted(x.shape[0]) else x.shape[0]
     if not isinstance(x, (list, tuple, dict, str)) and walker.walks(getattr(type(x), "__len__", None)):
         return walker.call(type(x).__len__, (x,), {})
     session().measured(x)

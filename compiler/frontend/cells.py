@@ -10,9 +10,10 @@ import numpy as np
 
 from ..core.builder import Value, atom_of, call, current, evaluate
 from ..core.program import Atom, Const, Var
-from ..core.types import Type, broadcast, known, type_of
+from ..core.types import Dim, Type, broadcast, counted, known, product, type_of
 from ..errors import Refused
 from ..ops import table
+from ..ops.counts import extent
 from ..ops.table import Op
 
 
@@ -153,6 +154,14 @@ class Array(Value):
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
         self.write(call("numpy.sort", Value(self.atom), axis))
 
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        y = call("numpy.compress", condition, self, axis)
+        if out is None:
+            return y
+        from .calls import into
+
+        return into(out, y)
+
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         assign(call("numpy.reshape", self, -1), indices, values)
 
@@ -235,6 +244,29 @@ class Scalar(Value):
 
     def tolist(self) -> Any:
         return host(self, ".tolist()", "PGR203")
+
+
+class Count(Scalar):
+    """How many elements a mask selects: a number, and the size that stands for it in shapes."""
+
+    __slots__ = ("size_of_count",)
+
+    def __init__(self, atom: Atom, size: Dim) -> None:
+        super().__init__(atom)
+        self.size_of_count = size
+
+
+def counts(x: Value, axes: tuple[int, ...]) -> Any:
+    """How many elements axes have together, as the user's code gets it."""
+    y = extent(x, axes)
+    return Count(y.atom, product(x.shape[a] for a in axes)) if isinstance(y, Value) else y
+
+
+def measured(x: Value, name: str) -> Any:
+    """``x.shape`` or ``x.size`` where only the values know it."""
+    if name == "size":
+        return counts(x, tuple(range(x.ndim)))
+    return tuple(counts(x, (k,)) for k in range(x.ndim))
 
 
 def host(x: Any, how: str, code: str) -> Any:
@@ -334,16 +366,17 @@ def view_of(entry: Op, x: Array, params: dict[str, Any], places: tuple[Atom, ...
 
 
 def augment_where(target: Array, mask: Value, name: str, value: Any) -> None:
-    """``target[mask] op= value`` for a symbolic mask and a value of one number per row that the mask selects."""
+    """``target[mask] op= value`` for a symbolic mask: one value for all, or one per row, is computed everywhere and chosen by the mask;
+    else there are as many values as the mask selects."""
     shape = atom_of(value).type.shape
-    if shape and shape != target.shape[mask.ndim :]:
-        raise Refused(
-            "data-dependent shape: as many values as the mask selects are needed here",
-            code="PGR402",
-            span=current().span,
-            hint="np.where(mask, new, old)",
-        )
-    _assign_where(target, mask, call(name, Value(target.atom), value))
+    if not shape or shape == target.shape[mask.ndim :]:
+        _assign_where(target, mask, call(name, Value(target.atom), value))
+        return
+    new = call(name, target[mask], value)
+    if not np.can_cast(atom_of(new).type.dtype, target.dtype, "same_kind"):
+        probe = np.ones(1, atom_of(new).type.dtype)
+        getattr(np, name.removeprefix("numpy."))(probe, probe, out=probe.astype(target.dtype))  # raises what NumPy raises here
+    assign(target, mask, value if name == "numpy.add" else new, add=name == "numpy.add")
 
 
 def reshapes_in_place(x: Array, shape: tuple[Any, ...]) -> bool:
@@ -370,7 +403,7 @@ def reshapes_in_place(x: Array, shape: tuple[Any, ...]) -> bool:
 def assign(target: Array, index: Any, value: Any, *, add: bool = False) -> None:
     """``target[index] = value`` as NumPy does it: broadcast, cast to the target's dtype; boolean masks by selection."""
     mask = _mask(index)
-    if mask is not None:
+    if mask is not None and not add:
         _assign_mask(target, mask, value)
         return
     value = _castable(value)
@@ -404,6 +437,9 @@ def _assign_mask(target: Array, mask: Value, value: Any) -> None:
         fits = broadcast(own.shape, rest) == rest
     except ValueError:
         fits = False
+    if not fits and any(counted(d) for d in own.shape):
+        target.write(call("pergrad.setitem", Value(target.atom), mask, value))
+        return
     if not fits:
         raise Refused(
             "data-dependent shape: as many values as the mask selects are needed here",

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..core.builder import Value, call, current
 from ..core.program import Const
-from ..core.types import Size, seen
+from ..core.types import Size, counted, seen
 from ..errors import PergradError, Unsupported, VmapViolation
-from .cells import wrap
+from .cells import measured, wrap
 from .frames import Frame, Scope, Walked
 from .session import Undecided, session
 from .source import span_of
@@ -88,6 +88,8 @@ class Expressions:
 
     def attribute(self: Walker, obj: Any, name: str) -> Any:
         """An attribute, properties of user classes walked, what belongs to a captured object captured."""
+        if isinstance(obj, Value) and name in ("shape", "size") and any(map(counted, obj.shape)):
+            return measured(obj, name)
         if isinstance(obj, (Value, type(np))):
             return getattr(obj, name)
         kind = type(obj)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..core.builder import Builder, Value, atom_of, current
 from ..core.program import Apply, Atom, Block, Program, Var, free_vars, walk
 from ..core.trees import Tree, flatten
 from ..core.types import Type
-from ..errors import Span, VmapViolation, several
+from ..errors import Span, Unsupported, VmapViolation, several
 from .cells import Array, Cell, Owner, Scalar, wrap
 from .frames import Missing
 from .generators import KINDS
@@ -116,6 +116,12 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
             # a loop's bound that came out of an int() is refused there
             told = any(e.line == error.line for e in earlier) and error.code == "PGR107"
             raise several(earlier if told else [*earlier, error]) from None
+        except Unsupported:
+            # what only the values know the size of is refused for what it is, before anything that follows from it
+            selections = [e for e in recorded_violations(builder) if str(e.code).startswith("PGR4")]
+            if selections:
+                raise several(selections) from None
+            raise
         if raised:
             output = 0.0  # every path raises: nobody will see it, and any transform can take it
         if s.vmaps and not any(leaf.mapped for leaf in leaves if isinstance(leaf, Argument)):
@@ -159,22 +165,31 @@ def identifier(name: str) -> str | None:
 
 def recorded_violations(builder: Builder) -> list[VmapViolation]:
     """What batching would refuse in what was recorded so far."""
-    from ..ops.host import host_violation, truth_violation
-
-    rules = {"pergrad.host": host_violation, "pergrad.truth": truth_violation}
     found: dict[Any, VmapViolation] = {}
     for body in builder._bodies:
         for node in walk(Block((), tuple(body), ())):
-            if (
-                isinstance(node, Apply)
-                and node.op in rules
-                and str(node.params["code"]).startswith("PGR")
-                and session().depends_on_mapped(node.args[0])
-            ):
-                error = rules[node.op](dict(node.params), node.span)
-                error.trail = tuple(session().trail(node.args[0]))
-                found.setdefault((error.code, node.span), error)
+            for atom, error in _refused(node) if isinstance(node, Apply) else ():
+                if session().depends_on_mapped(atom):
+                    error.trail = tuple(session().trail(atom))
+                    found.setdefault((error.code, node.span), error)
     return list(found.values())
+
+
+def _refused(node: Apply) -> Iterator[tuple[Atom, VmapViolation]]:
+    """The operands of a node that may not be mapped, each with what is to be said."""
+    from ..ops.host import host_violation, truth_violation
+    from ..ops.indexing import mask_violation, masks
+    from ..ops.rejected import places_violation
+
+    rules: dict[str, Callable[..., VmapViolation]] = {
+        "pergrad.host": host_violation,
+        "pergrad.truth": truth_violation,
+        "pergrad.nonzero": places_violation,
+    }
+    if node.op in rules and str(node.params.get("code", "PGR")).startswith("PGR"):
+        yield node.args[0], rules[node.op](dict(node.params), node.span)
+    for k in masks(node.params.get("index", ())):
+        yield node.args[k + (1 if node.op == "pergrad.getitem" else 2)], mask_violation(node.span)
 
 
 def _standing(var: Var, leaf: Argument, builder: Builder) -> Any:

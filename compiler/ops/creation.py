@@ -69,12 +69,9 @@ def varies(*xs: Any) -> bool:
 
 
 def _dims(shape: Any) -> tuple[Any, ...]:
-    import operator
+    from ..core.types import dim
 
-    from ..core.types import Size
-
-    items = shape if isinstance(shape, (tuple, list)) else (shape,)
-    return tuple(d if isinstance(d, Size) else operator.index(d) for d in items)
+    return tuple(map(dim, shape)) if isinstance(shape, (tuple, list)) else (dim(shape),)
 
 
 def _filled(shape: Any, value: Any, dtype: Any, name: str) -> Any:

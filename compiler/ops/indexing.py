@@ -1,12 +1,13 @@
 """Reading and writing by index. A write is functional: the base with new values at the index.
 
-A static index is a tuple as long as NumPy makes it, the Ellipsis expanded; ``Slot(k)`` stands where operand array k is.
+A static index is a tuple as long as NumPy makes it, the Ellipsis expanded; ``Slot(k)`` stands where operand array k is. A mask known only
+at run time is an operand too; the number of elements that it selects is a size that only the values know.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .families import Batching, Derivative, Scatter, expand
@@ -14,25 +15,32 @@ from .table import op
 
 if TYPE_CHECKING:
     from ..core.types import Dim, Shape, Type
+    from ..errors import VmapViolation
+
+
+_WINDOW = "index with places: x[start + np.arange(k)]"
 
 
 @dataclass(frozen=True)
 class Slot:
-    """The place of an index that is an operand."""
+    """The place of an index that is an operand. A mask stands for as many axes as it has, and selects ``count`` elements."""
 
     k: int
+    count: Dim | None = None
+    axes: int = 1
 
     def __repr__(self) -> str:
-        return f"Slot({self.k})"
+        return f"Slot({self.k})" if self.count is None else f"Slot({self.k}, {self.count})"
 
 
 def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
-    """Split an index into its static part and the arrays in it; IndexError as NumPy, Unsupported for a symbolic mask."""
+    """Split an index into its static part and the arrays in it; IndexError as NumPy."""
     import numpy as np
 
     from ..core.builder import Value, atom_of, call, current
     from ..core.program import Const
     from ..core.sizes import Size
+    from ..core.types import counted_size
     from ..errors import Unsupported
 
     items = list(index) if isinstance(index, tuple) else [index]
@@ -54,13 +62,11 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
                 known.append(None)
             else:
                 raise Unsupported("a number of bool as an index has no rule here", code="PGR702", span=current().span, hint="np.where")
+        elif isinstance(value, Value) and value.dtype == bool and value.ndim:
+            _check_mask(x, items, place, value)
+            known.append(first_made(value))
         elif isinstance(value, Value) and value.dtype == bool:
-            raise Unsupported(
-                "data-dependent shape: a boolean mask selects a number of elements that depends on values",
-                code="PGR402",
-                span=current().span,
-                hint="np.where(mask, x, 0.0) keeps the shape",
-            )
+            raise Unsupported("a number of bool as an index has no rule here", code="PGR702", span=current().span, hint="np.where")
         elif isinstance(value, slice):
             known.append(slice(*(None if s is None else _int(s, "slice bound") for s in (value.start, value.stop, value.step))))
         elif isinstance(value, np.ndarray) and value.ndim == 0:
@@ -74,7 +80,7 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
                 "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
             )
     shape = x.shape
-    used = sum(1 for i in known if i is not None and i is not Ellipsis)
+    used = sum(_axes(i) for i in known)
     if used > len(shape):
         raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed")
     at = next((n for n, i in enumerate(known) if i is Ellipsis), len(known))
@@ -84,7 +90,10 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
     arrays: list[Any] = []
     axis = 0
     for item in known:
-        if isinstance(item, (np.ndarray, Value)):
+        if isinstance(item, Value) and item.dtype == bool:
+            static.append(Slot(len(arrays), counted_size(item.atom.serial), item.ndim))  # type: ignore[union-attr]
+            arrays.append(item)
+        elif isinstance(item, (np.ndarray, Value)):
             if item.dtype.kind not in "iu":
                 raise IndexError("arrays used as indices must be of integer (or boolean) type")
             static.append(Slot(len(arrays)))
@@ -93,20 +102,44 @@ def normalize(x: Any, index: Any) -> tuple[tuple[Any, ...], list[Any]]:
             if isinstance(item, int) and isinstance(shape[axis], int) and not -shape[axis] <= item < shape[axis]:
                 raise IndexError(f"index {item} is out of bounds for axis {axis} with size {shape[axis]}")
             static.append(item)
-        axis += item is not None
+        axis += _axes(item)
     return tuple(static), arrays
+
+
+def _axes(item: Any) -> int:
+    """How many axes one item of an index stands for."""
+    if item is None or item is Ellipsis:
+        return 0
+    return len(item.shape) if getattr(getattr(item, "dtype", None), "kind", "") == "b" else 1
+
+
+def first_made(mask: Any) -> Any:
+    """The first value in scope that was computed just as this one: in ``x[x > 0] * y[x > 0]`` one mask selects one number of elements."""
+    import numpy as np
+
+    from ..core.builder import Value, current
+    from ..core.program import Apply, Const, Var
+    from .table import find
+
+    first: dict[Any, Var] = {}
+    stands: dict[Any, Any] = {}
+    for body in current()._bodies:
+        for node in body:
+            if not isinstance(node, Apply) or len(node.outs) != 1:
+                continue
+            entry = find(node.op)
+            if entry is None or entry.random or any(isinstance(v, np.ndarray) for v in node.params.values()):
+                continue
+            known = ((a.type, a.value.tobytes() if a.type.shape else a.value) if isinstance(a, Const) else a for a in node.args)
+            key = (node.op, tuple(stands.get(a, a) for a in known), repr(node.params))
+            stands[node.outs[0]] = first.setdefault(key, node.outs[0])
+    return Value(stands.get(mask.atom, mask.atom))
 
 
 def _check_mask(x: Any, items: list[Any], place: int, mask: Any) -> None:
     """A mask has the lengths of the axes that it stands for."""
-
-    def axes(item: Any) -> int:
-        if item is None or item is Ellipsis:
-            return 0
-        return len(item.shape) if getattr(getattr(item, "dtype", None), "kind", "") == "b" else 1
-
-    before = [axes(i) for i in items[:place]]
-    after = sum(axes(i) for i in items[place + 1 :]) + mask.ndim
+    before = [_axes(i) for i in items[:place]]
+    after = sum(_axes(i) for i in items[place + 1 :]) + mask.ndim
     first = len(x.shape) - after if any(i is Ellipsis for i in items[:place]) else sum(before)
     for k, n in enumerate(mask.shape):
         if first + k < len(x.shape) and isinstance(x.shape[first + k], int) and x.shape[first + k] != n:
@@ -161,8 +194,9 @@ def geometry(shape: Sequence[Dim], index: tuple[Any, ...], arrays: Sequence[Type
             continue
         if isinstance(item, slice):
             into.append(slice_length(item, shape[axis]))
-        axis += 1
-    dims = broadcast(*(t.shape for t in arrays)) if arrays else ()
+        axis += item.axes if isinstance(item, Slot) else 1
+    counts = {i.k: i.count for i in index if isinstance(i, Slot) and i.count is not None}
+    dims = broadcast(*((counts[k],) if k in counts else t.shape for k, t in enumerate(arrays))) if arrays else ()
     if separated:
         return Geometry((), dims, (*before, *after), True)
     return Geometry(tuple(before), dims, tuple(after), False)
@@ -219,19 +253,40 @@ def _linear_in_first(d: Derivative) -> Any:
 
 def _batched_index(b: Batching, offset: int, base_mapped: bool) -> tuple[tuple[Any, ...], list[Any], Any]:
     """The index and arrays of the batched operation, and the geometry of the per-sample one."""
+    from ..core.builder import current
     from ..core.builder import recorded as np
 
     index, types = b.params["index"], b.types[offset:]
+    if any(b.mapped[offset + k] for k in masks(index)):
+        raise mask_violation(current().span)
     per_sample = geometry(b.types[0].shape, index, types)
     arrays = list(b.x[offset:])
     if not any(b.mapped[offset:]):
         return (slice(None), *index), arrays, per_sample
     rank = len(per_sample.shape)
-    arrays = [b.aligned(offset + k, rank) for k in range(len(arrays))]
+    flat = masks(index)
+    arrays = [x if k in flat else b.aligned(offset + k, rank) for k, x in enumerate(arrays)]
     if not base_mapped:
         return index, arrays, per_sample
     rows = expand(np.arange(b.size), range(1, 1 + rank))
     return (Slot(len(arrays)), *index), [*arrays, rows], per_sample
+
+
+def masks(index: Any) -> list[int]:
+    """Which operands of a static index are masks."""
+    return [i.k for i in index if isinstance(i, Slot) and i.count is not None] if isinstance(index, tuple) else []
+
+
+def mask_violation(span: Any) -> VmapViolation:
+    """A mask that differs between samples selects another number of elements of each."""
+    from ..errors import VmapViolation
+
+    return VmapViolation(
+        "data-dependent shape: a boolean mask selects a number of elements that depends on values",
+        code="PGR402",
+        span=span,
+        hint="np.where(mask, x, 0.0) keeps the shape",
+    )
 
 
 def _reorder(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[int, int]]:
@@ -241,7 +296,7 @@ def _reorder(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[int, int]]:
     for item in index:
         if isinstance(item, Slot):
             order.setdefault(item.k, len(order))
-            item = Slot(order[item.k])
+            item = replace(item, k=order[item.k])
         out.append(item)
     return tuple(out), order
 
@@ -388,7 +443,7 @@ def _surely_distinct(base: Any, index: tuple[Any, ...], arrays: Sequence[Any]) -
     from ..core.program import Const
 
     atoms = [atom_of(a) for a in arrays]
-    if all(a.type.ndim == 0 for a in atoms):
+    if all(a.type.ndim == 0 for a in atoms) or masks(index):
         return True
     if len(atoms) != 1 or not isinstance(atoms[0], Const):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .counts import extent
 from .families import Derivative, expand, linear_jvp, refuse, same_batch
 from .table import op
 
@@ -103,9 +104,7 @@ def kept(y: Any, d: Derivative) -> Any:
 
 
 def _count(d: Derivative) -> Any:
-    from ..core.types import product
-
-    return product(d.x[0].shape[a] for a in d.params["axis"])
+    return extent(d.x[0], d.params["axis"])
 
 
 def reduction(name: str, vjp: Any, *, kind: Callable[[Any], Any] = _same, is_linear: bool = False, **fields: Any) -> None:

@@ -68,15 +68,22 @@ def _runs(d: Derivative) -> tuple[Any, Any, int]:
     Quotients of cumulative products would be shorter and wrong at zeros.
     """
     from ..core.builder import recorded as np
+    from ..core.types import local
 
     axis = d.params["axis"]
     x = np.moveaxis(d.x[0], axis, -1)
     n = x.shape[-1]
-    one = np.ones((*x.shape[:-1], 1), x.dtype)
-    before = np.concatenate([one, np.cumprod(x, -1)[..., :-1]], -1)
-    later = np.tri(n, k=-1, dtype=bool).T
+    if not local(n):
+        one = np.ones((*x.shape[:-1], 1), x.dtype)
+        before = np.concatenate([one, np.cumprod(x, -1)[..., :-1]], -1)
+        later, same = np.tri(n, k=-1, dtype=bool).T, np.tri(n, dtype=bool).T
+    else:
+        # there are no slices of what only the values know the length of
+        places = np.arange(n)
+        before = np.where(places == 0, 1.0, np.roll(np.cumprod(x, -1), 1, -1))
+        later, same = places[:, None] < places, places[:, None] <= places
     between = np.cumprod(np.where(later, x[..., None, :], 1.0), -1)
-    return before, np.where(np.tri(n, dtype=bool).T, between, 0.0), axis
+    return before, np.where(same, between, 0.0), axis
 
 
 def _cumprod_vjp(d: Derivative, i: int) -> Any:

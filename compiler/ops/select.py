@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .families import Derivative, elementwise_batch
-from .table import op
+from .table import find, op
 
 if TYPE_CHECKING:
     from ..core.types import Type
@@ -23,16 +23,22 @@ def _where_type(types: list[Type], params: dict[str, Any]) -> Type:
 
 def _prepare_where(condition: Any, x: Any = None, y: Any = None) -> tuple[list[Any], dict[str, Any]]:
     if x is None or y is None:
-        from ..core.builder import current
-        from ..errors import Unsupported
-
-        raise Unsupported(
-            "data-dependent shape: np.where with one argument gives as many indices as there are true elements",
-            code="PGR401",
-            span=current().span,
-            hint="np.where(condition, x, 0.0) keeps the shape",
-        )
+        raise ValueError("either both or neither of x and y should be given")
     return [condition, x, y], {}
+
+
+def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """A choice; with one argument the places of what is not zero."""
+    from ..core.builder import call, current
+
+    if x is None and y is None:
+        from .families import constant_of
+        from .rejected import places
+
+        return places(condition, "where") if constant_of(condition) is None else call("numpy.nonzero", condition)
+    entry = find("numpy.where")
+    assert entry is not None
+    return current().apply(entry, *_prepare_where(condition, x, y))
 
 
 def _where_vjp(d: Derivative, i: int) -> Any:
@@ -55,7 +61,7 @@ op(
     signature="condition, x=None, y=None",
     operands=("condition", "x", "y"),
     family="elementwise",
-    prepare=_prepare_where,
+    lower=_where,
     infer=_where_type,
     vjp=_where_vjp,
     jvp=_where_jvp,

@@ -23,13 +23,10 @@ def _type(x: Any) -> Type:
 
 def resolve_shape(shape: Any, size: Any) -> Shape:
     """A reshape's target with -1 worked out; ValueError as NumPy."""
-    import operator
+    from ..core.sizes import same
+    from ..core.types import dim, product
 
-    from ..core.sizes import Size, same
-    from ..core.types import product
-
-    dims = list(shape) if isinstance(shape, (tuple, list)) else [shape]
-    dims = [d if isinstance(d, Size) else operator.index(d) for d in dims]
+    dims = list(map(dim, shape)) if isinstance(shape, (tuple, list)) else [dim(shape)]
     if dims.count(-1) > 1:
         raise ValueError("can only specify one unknown dimension")
     given = product(d for d in dims if d != -1)

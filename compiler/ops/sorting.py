@@ -259,14 +259,17 @@ def _statistic_text(name: str) -> Any:
     return emit
 
 
-def _neighbours(d: Derivative) -> tuple[Any, list[float]]:
+def _neighbours(d: Derivative) -> tuple[Any, list[Any]]:
     """The places of the two elements that the statistic lies between, along the axis, and their weights."""
     import numpy
 
     from ..core.builder import recorded as np
+    from ..core.types import local
 
     axis = d.params["axis"]
     n = d.x[0].shape[axis]
+    if local(n):
+        return _counted_neighbours(d)
     # what NumPy gives for 0, 1, 2, … is the place itself
     place = float(numpy.quantile(numpy.arange(float(n)), d.params.get("q", 0.5), method=d.params["method"]))
     low = int(place)
@@ -276,9 +279,28 @@ def _neighbours(d: Derivative) -> tuple[Any, list[float]]:
     return places, [1.0] if share == 0 else [1.0 - share, share]
 
 
-def _weights(weights: list[float], axis: int, dtype: Any) -> Any:
+def _counted_neighbours(d: Derivative) -> tuple[Any, list[Any]]:
+    """The same for a number of elements that only the values know."""
+    from ..core.builder import recorded as np
+    from .counts import extent
+
+    if d.params["method"] != "linear":
+        refuse("numpy.quantile", "method")
+    axis = d.params["axis"]
+    n = extent(d.x[0], (axis,))
+    place = d.params.get("q", 0.5) * (n - 1)
+    low = np.astype(np.floor(place), int)
+    high = np.minimum(low + 1, n - 1)
+    return along(np.argsort(d.x[0], axis=axis), axis, np.stack([low, high])), [1.0 - (place - low), place - low]
+
+
+def _weights(weights: list[Any], axis: int, dtype: Any) -> Any:
     import numpy
 
+    if any(not isinstance(w, float) for w in weights):
+        from ..core.builder import recorded as np
+
+        return np.reshape(np.astype(np.stack(weights), dtype), (-1,) + (1,) * (-axis - 1))
     return numpy.asarray(weights, dtype).reshape((-1,) + (1,) * (-axis - 1))
 
 

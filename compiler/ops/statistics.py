@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from .counts import extent
 from .families import Derivative, cast, common_dtype, compose, expand, no_derivative, refuse, value
 from .reductions import kept, prepare, reduction, summed_dtype, with_where
 
 
 def count(x: Any, axis: Any) -> Any:
     """How many elements a reduction over the axes takes together."""
-    from ..core.types import normal_axes, product
+    from ..core.types import normal_axes
 
-    return product(x.shape[a] for a in normal_axes(axis, x.ndim))
+    return extent(x, normal_axes(axis, x.ndim))
 
 
 def left_free(n: Any, ddof: Any) -> Any:
     """The degrees of freedom of n numbers: NumPy's are never negative."""
-    return max(n - ddof, 0)
+    from ..core.builder import Value, operated
+
+    return operated("numpy.maximum", n - ddof, 0) if isinstance(n, Value) else max(n - ddof, 0)
 
 
 @compose("numpy.count_nonzero", family="reduction", samples="integers with axis")
@@ -150,23 +153,44 @@ for _name in ("argmax", "argmin"):
 def _last(x: Any, axes: tuple[int, ...]) -> Any:
     """The reduced axes as one last axis."""
     from ..core.builder import recorded as np
+    from ..core.types import product
 
     others = [k for k in range(-x.ndim, 0) if k not in axes]
     y = np.transpose(x, (*others, *axes)) if x.ndim else x
-    return np.reshape(y, (*(x.shape[k] for k in others), count(x, axes)))
+    return np.reshape(y, (*(x.shape[k] for k in others), product(x.shape[k] for k in axes)))
 
 
 def _others_product(d: Derivative) -> Any:
     """For each element the product of all others, right also where elements are 0: those before times those after."""
     from ..core.builder import recorded as np
+    from ..core.types import local
 
     x, axes = d.x[0], d.params["axis"]
     flat = _last(x, axes)
+    if local(flat.shape[-1]):
+        return _transposed_back(_others_shifted(flat), x, axes)
     one = np.ones((*flat.shape[:-1], 1), x.dtype)
     before = np.cumprod(np.concatenate([one, flat[..., :-1]], -1), -1)
     after = np.flip(np.cumprod(np.flip(np.concatenate([flat[..., 1:], one], -1), -1), -1), -1)
+    return _transposed_back(before * after, x, axes)
+
+
+def _others_shifted(flat: Any) -> Any:
+    """The same for a number of elements that only the values know: there are no slices of it."""
+    from ..core.builder import recorded as np
+
+    places = np.arange(flat.shape[-1])
+    before = np.cumprod(np.where(places == 0, 1.0, np.roll(flat, 1, -1)), -1)
+    after = np.cumprod(np.where(places == 0, 1.0, np.roll(np.flip(flat, -1), 1, -1)), -1)
+    return before * np.flip(after, -1)
+
+
+def _transposed_back(y: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """What was computed along one last axis, in the axes of x."""
+    from ..core.builder import recorded as np
+
     others = [k for k in range(-x.ndim, 0) if k not in axes]
-    y = np.reshape(before * after, tuple(x.shape[k] for k in (*others, *axes)))
+    y = np.reshape(y, tuple(x.shape[k] for k in (*others, *axes)))
     order = [*others, *axes]
     return np.transpose(y, tuple(order.index(k) for k in range(-x.ndim, 0))) if x.ndim else y
 

@@ -15,7 +15,6 @@ from .families import (
     expand,
     linear_jvp,
     refuse,
-    static,
     value,
 )
 from .table import op
@@ -51,28 +50,16 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
 
 @compose("numpy.compress", "condition", "a", static={"condition": "PGR401"}, samples="compress")
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    """The condition must be known while compiling: it decides the shape."""
-    import numpy
-
     from ..core.builder import recorded as np
 
-    return np.take(a, numpy.flatnonzero(_known_mask(condition)), axis)
+    return np.take(a, np.flatnonzero(condition), axis)
 
 
 @compose("numpy.extract", "condition", "arr", static={"condition": "PGR401"}, samples="extract")
 def extract(condition: Any, arr: Any) -> Any:
-    import numpy
-
     from ..core.builder import recorded as np
 
-    return np.take(np.ravel(arr), numpy.flatnonzero(_known_mask(condition)))
-
-
-def _known_mask(condition: Any) -> Any:
-    """Which elements are taken decides the shape."""
-    import numpy
-
-    return numpy.asarray(static(condition, "the condition"))
+    return np.take(np.ravel(arr), np.flatnonzero(condition))
 
 
 # along one axis, with places for every line

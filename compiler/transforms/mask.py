@@ -163,7 +163,7 @@ class Mask(Batch):
         for item in node.params["index"]:
             if isinstance(item, Slot):
                 n, a = node.args[0].type.shape[axis], args[first + item.k]
-                if isinstance(n, int) and n and isinstance(a, Var):
+                if isinstance(n, int) and n and isinstance(a, Var) and item.count is None:
                     with self.builder.block() as nodes:
                         args[first + item.k] = atom_of(recorded.minimum(recorded.maximum(self.builder.wrap(a), -n), n - 1))
                     for m in nodes:
@@ -171,7 +171,7 @@ class Mask(Batch):
                         if self.mapped(a):
                             self.mark(m.outs, a)
                         super().apply(m)
-            axis += item is not None
+            axis += item.axes if isinstance(item, Slot) else item is not None
         return replace(node, args=tuple(args))
 
     # loops

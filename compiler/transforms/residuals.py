@@ -17,6 +17,7 @@ from ..core.builder import current
 from ..core.program import Apply, Atom, Block, Const, For, If, Node, Program, Var, While, free_vars
 from ..core.rewrite import Substitution
 from ..core.types import Dim, Size, Type, loop_size, loop_sized, ragged
+from ..errors import Unsupported
 from ..ops import table
 from .activity import loop_parts
 
@@ -48,6 +49,21 @@ def split_program(program: Program, nodes: Sequence[Node], second: Block) -> tup
     results = (*program.results, *(v for v in residuals if v not in own))
     forward = Program(program.params, tuple(nodes), results, program.name, program.sizes)
     return forward, renamed(second, dict(zip(residuals, extra))), residuals, extra
+
+
+def check_rows(program: Program, residuals: Sequence[Var]) -> None:
+    """Refuse to keep for another compilation what a loop has stacked when its rows differ in shape: that is no array."""
+    kept = set(residuals)
+    for node in program.body:
+        if isinstance(node, (For, While)):
+            for v in node.outs[node.carried : len(node.body.results)]:
+                if v in kept and ragged(v.type):
+                    raise Unsupported(
+                        "this loop keeps arrays of another size at every turn, which cannot be handed from one compilation to the next",
+                        code="PGR702",
+                        span=node.span,
+                        hint="grad and jvp, or vjp and linearize inside pergrad.compile: one compilation has both passes",
+                    )
 
 
 class Rename(Substitution):

@@ -131,7 +131,8 @@ class Sweep:
                 self.label(v, ct)
         with self.builder.stamped(span=node.span, helper=node.helper):
             wrap = self.builder.wrap
-            wide = entry.family == "elementwise" and len(cts) == 1
+            # one number for all that a mask selects stays one number
+            wide = len(cts) == 1 and (entry.family == "elementwise" or (entry.name == "pergrad.getitem" and loop_sized(node.outs[0].type)))
             x, y = tuple(wrap(a) for a in node.args), tuple(wrap(v) for v in node.outs)
             if not wide:
                 cts = [self.filled(ct, v.type) for v, ct in zip(node.outs, cts)]
@@ -141,8 +142,9 @@ class Sweep:
                 if part is not None:
                     self.add(node.args[i], part, node.outs[0].type.shape if entry.family == "elementwise" else None)
 
-    def add(self, target: Atom, part: Any, shape: Shape | None = None) -> None:
-        """Accumulate into the cotangent of ``target``; ``shape`` is that of the result which an operand was broadcast to."""
+    def add(self, target: Atom, part: Any, shape: Shape | None = None, *, rows: bool = False) -> None:
+        """Accumulate into the cotangent of ``target``; ``shape`` is that of the result which an operand was broadcast to. ``rows``: the
+        target is what loops stack and slice."""
         if target not in self.flow:
             return
         t = target.type
@@ -157,7 +159,7 @@ class Sweep:
         if shape is not None and shape != t.shape:
             part = unbroadcast(part, shape, t.shape)
         part = typed(part, t)
-        if old is not None and ragged(t):
+        if old is not None and rows and ragged(t):
             message = "this derivative of a loop inside a loop, whose number of iterations differs, has no rule"
             raise Unsupported(message, code="PGR702", span=self.builder.span)
         self.ct[target] = part if old is None else old + part
@@ -279,7 +281,7 @@ class Sweep:
                 if k < len(live):
                     self.add(targets[k], wrap(out))
             for y, k in zip(whole_ys, of_slices):
-                self.add(xs[k], wrap(y))
+                self.add(xs[k], wrap(y), rows=True)
         return first
 
     def fresh(self, a: Atom) -> Var:

@@ -12,6 +12,7 @@ from ..compiler.core.program import Program, free_vars
 from ..compiler.core.trees import flatten, flatten_as
 from ..compiler.specialize import Context
 from ..compiler.transforms import forward
+from ..compiler.transforms.residuals import check_rows
 from ..transformed import Inner, Transformed, replaced, stage
 from .halves import Held, Primals, SecondHalf, is_inexact
 
@@ -160,6 +161,7 @@ class Linearization(Transformed):
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         out, saved, linear = self.split(args)
         assert context is not None
+        check_rows(linear.halves.forward, linear.halves.residuals)
         # what the derivative reads of captured arrays is kept as well: it runs in a compilation of its own
         program, n = linear.halves.linear, len(saved)
         free = free_vars(program)

@@ -12,6 +12,7 @@ from ..compiler.core.program import Program, Var, free_vars
 from ..compiler.core.trees import flatten
 from ..compiler.specialize import Context
 from ..compiler.transforms import reverse
+from ..compiler.transforms.residuals import check_rows
 from ..transformed import Inner, Transformed, replaced, stage
 from .halves import Held, Primals, SecondHalf, is_inexact
 
@@ -34,7 +35,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     if building():
         return forward.pulled(primals)
     out, aux, residuals, backward = forward.run(primals, {})
-    pullback = VjpFunction(backward, residuals)
+    pullback = VjpFunction(backward, residuals, flatten(out)[0])
     return (out, pullback, aux) if has_aux else (out, pullback)
 
 
@@ -102,12 +103,13 @@ class Forward(Transformed):
     def pulled(self, primals: tuple[Any, ...]) -> Any:
         """vjp inside a compiled function."""
         out, aux, saved, backward = self.pull(primals, {})
-        pullback = VjpFunction(backward, tuple(saved))
+        pullback = VjpFunction(backward, tuple(saved), backward.outs)
         return (out, pullback, aux) if self._options["has_aux"] else (out, pullback)
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         out, aux, saved, backward = self.pull(args, kwargs)
         assert context is not None
+        check_rows(backward.halves.forward, backward.halves.residuals)
         # what the backward pass reads of captured arrays is kept as well: it runs in a compilation of its own
         free = free_vars(backward.halves.backward)
         program = backward.halves.backward
@@ -127,8 +129,12 @@ class VjpFunction(Held):
 
     __name__ = "vjp_fn"
 
+    def __init__(self, backward: Backward, residuals: Sequence[Any], outs: Sequence[Any]) -> None:
+        super().__init__(backward, residuals)
+        self.outs = outs
+
     def argument(self, args: tuple[Any, ...]) -> Any:
-        check_cotangent(self.half._func, self.half.tree, self.half.outs, args)
+        check_cotangent(self.half._func, self.half.tree, self.outs, args)
         return args[0]
 
 

@@ -36,6 +36,7 @@ FAMILIES = (
     "aliasing",
     "joins",
     "indexing",
+    "selection",
     "objects",
     "state",
     "loops",

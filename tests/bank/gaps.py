@@ -4,14 +4,6 @@ Each is a strict xfail, so that an entry whose program works makes the tests fai
 """
 
 KNOWN_GAPS: dict[str, str] = {
-    "indexing.mask_of_mapped_values:value": "a mask of run-time values selects, also where it is reduced at once",
-    "indexing.mask_of_mapped_values:grad": "a mask of run-time values selects, also where it is reduced at once",
-    "indexing.mask_of_mapped_values:jvp": "a mask of run-time values selects, also where it is reduced at once",
-    "indexing.mask_of_mapped_values:grad_grad": "a mask of run-time values selects, also where it is reduced at once",
-    "indexing.nonzero_of_mapped_values:value": "how many indices np.nonzero gives is known only at run time",
-    "indexing.nonzero_of_mapped_values:grad": "how many indices np.nonzero gives is known only at run time",
-    "indexing.nonzero_of_mapped_values:jvp": "how many indices np.nonzero gives is known only at run time",
-    "indexing.nonzero_of_mapped_values:grad_grad": "how many indices np.nonzero gives is known only at run time",
     "indexing.slice_bound_from_a_mapped_value:value": "a slice bound known only at run time",
     "indexing.slice_bound_from_a_mapped_value:grad": "a slice bound known only at run time",
     "indexing.slice_bound_from_a_mapped_value:jvp": "a slice bound known only at run time",

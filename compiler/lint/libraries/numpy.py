@@ -38,8 +38,8 @@ any|all(a, axis!202, out) -> bool
 nonzero|argwhere|flatnonzero(a) -> PGR401
 unique|unique_all|unique_counts|unique_inverse|unique_values(ar) -> PGR401
 union1d|intersect1d|setdiff1d|setxor1d(ar1, ar2) -> PGR401
-extract(condition, arr) -> PGR401
-compress(condition, a, axis, out) -> PGR401
+extract(condition!401, arr)
+compress(condition!401, a, axis, out)
 trim_zeros(filt) -> PGR401
 where(condition, x, y) -> unless=x PGR401
 bincount(x, weights, minlength!404) -> PGR401
@@ -83,7 +83,7 @@ METHODS = table("""
 item() -> static PGR201
 tolist() -> static PGR203
 nonzero() -> PGR401
-compress(condition, axis, out) -> PGR401
+compress(condition!401, axis, out)
 reshape|resize(*shape!404)
 repeat(repeats!405, axis)
 any|all(axis!202, out) -> bool
