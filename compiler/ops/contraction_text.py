@@ -138,7 +138,7 @@ class _Spelling:
             return Factor(f"{_aligned(a, target).primary} * {_aligned(b, target).primary}", target)
         text = self.full(a, b, target) if not target else None
         if text is None and len(summed) == 1:
-            text = self.matmul(a, b, summed[0], target) or self.matvec(a, b, summed[0], target)
+            text = self.matmul(a, b, summed[0], target) or self.moved(a, b, summed[0], target) or self.matvec(a, b, summed[0], target)
         if text is None:
             text = self.rowwise(a, b, summed, target) or self.grouped(a, b, summed, target)
         return Factor(text or self.einsum([a, b], target), target)
@@ -160,6 +160,15 @@ class _Spelling:
         if len(left.letters) > 2 and len(right.letters) == 2 and left.letters == stack + row + s and nominal(self.sizes[row]) <= _FEW_ROWS:
             return f"np.tensordot({left.text}, {right.text}, axes={1 if right.letters[0] == s else (len(left.letters) - 1, 1)})"
         return f"{_matrix(left, stack, row, s).primary} @ {_matrix(right, stack, s, column).primary}"
+
+    def moved(self, a: Factor, b: Factor, s: str, target: str) -> str | None:
+        """``(a @ b).transpose(…)``: the stack in front, where the result has it between or behind a row and a column."""
+        stack = "".join(c for c in target if c in a.letters and c in b.letters)
+        free = [c for c in target if c not in stack]
+        if len(free) != 2 or (free[0] in a.letters) == (free[1] in a.letters):
+            return None
+        product = self.matmul(a, b, s, stack + "".join(free))
+        return product and _transposed(Factor(product, stack + "".join(free)), target).text
 
     def matvec(self, a: Factor, b: Factor, s: str, target: str) -> str | None:
         """A matrix times a vector, stacked over all letters of the result but the last."""

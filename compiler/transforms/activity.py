@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ..core.program import Apply, Atom, Block, For, If, Var, While, blocks_of
 from ..ops import table
+from .invariance import idle
 
 
 def loop_parts(node: For | While) -> tuple[Var | None, tuple[Var, ...], tuple[Var, ...], tuple[Atom, ...]]:
@@ -24,11 +25,12 @@ def activity(block: Block, wanted: Iterable[Var]) -> set[Var]:
 
 
 def _spread(block: Block, active: set[Var]) -> None:
+    still = idle(block)
     for node in block.body:
         match node:
             case Apply():
                 if any(a in active for a in node.args) and _differentiable(node, active):
-                    active.update(v for v in node.outs if v.type.inexact)
+                    active.update(v for v in node.outs if v.type.inexact and v not in still)
             case If():
                 for b in blocks_of(node):
                     _spread(b, active)

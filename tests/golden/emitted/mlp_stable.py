@@ -16,19 +16,14 @@ def mlp_stable_loss_per_sample_grad(params, x, label):
     u = h1 @ w2 + b2
     h2 = np.maximum(u, 0.0)
     logits = h2 @ w3 + b3
-    v = np.max(logits, axis=-1, keepdims=True)
-    shifted = logits - v
+    shifted = logits - np.max(logits, axis=-1, keepdims=True)
     d_shifted = np.exp(shifted)
     # backward
     d_shifted /= np.sum(d_shifted, axis=-1, keepdims=True)
     d_shifted[np.arange(batch), label] -= 1.0
-    mask = logits == v
-    g = np.sum(mask, axis=-1, keepdims=True).astype(np.float32)
-    g = np.where(mask, np.sum(d_shifted, axis=-1, keepdims=True) / g, 0.0)
-    d_logits = d_shifted - g
     # from logits_of()
-    d_w3 = d_logits[:, None, :] * h2[:, :, None]
-    d_b2 = np.where(u > 0.0, d_logits @ w3.T, 0.0)
+    d_w3 = d_shifted[:, None, :] * h2[:, :, None]
+    d_b2 = np.where(u > 0.0, d_shifted @ w3.T, 0.0)
     d_w2 = d_b2[:, None, :] * h1[:, :, None]
     d_b1 = np.where(t > 0.0, d_b2 @ w2.T, 0.0)
     return {
@@ -37,5 +32,5 @@ def mlp_stable_loss_per_sample_grad(params, x, label):
         "w2": d_w2,
         "b2": d_b2,
         "w3": d_w3,
-        "b3": d_logits,
+        "b3": d_shifted,
     }
