@@ -20,8 +20,9 @@ def seconds(call: Call, repeats: int = 1) -> float:
 def paired(contenders: Mapping[str, Call], rounds: int = 9, at_least: float = 0.02) -> dict[str, list[float]]:
     """Each contender's time in each round.
 
-    In a round every contender runs once, for at least ``at_least`` seconds, starting with another one each time: what one finds in the
-    caches, the next one left there.
+    In a round every contender has one turn of at least ``at_least`` seconds, and another one is first each time. A turn starts with a
+    call that is not timed: what caches, the allocator and BLAS threads are left with by the contender before costs the next one
+    milliseconds, and rotation does not balance who follows whom.
     """
     names = list(contenders)
     repeats = {}
@@ -31,6 +32,7 @@ def paired(contenders: Mapping[str, Call], rounds: int = 9, at_least: float = 0.
     times: dict[str, list[float]] = {name: [] for name in names}
     for k in range(rounds):
         for name in names[k % len(names) :] + names[: k % len(names)]:
+            contenders[name]()
             times[name].append(seconds(contenders[name], repeats[name]))
     return times
 

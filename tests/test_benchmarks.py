@@ -1,5 +1,7 @@
 """The benchmarks' workloads, at a small size: emitted code equals the program written by hand."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -28,3 +30,18 @@ def test_paired_times_have_one_number_per_round_and_contender():
     times = timing.paired({"a": lambda: sum(range(100)), "b": lambda: sum(range(10_000))}, rounds=5, at_least=0.001)
     assert {name: len(rows) for name, rows in times.items()} == {"a": 5, "b": 5}
     assert timing.ratio(times, "b", "a") > 2
+
+
+def test_what_the_contender_before_left_behind_is_not_timed():
+    last = []
+
+    def contender(name):
+        def call():
+            if last != [name]:
+                time.sleep(0.01)
+            last[:] = [name]
+
+        return call
+
+    times = timing.paired({name: contender(name) for name in "ab"}, rounds=4, at_least=1e-5)
+    assert max(max(rows) for rows in times.values()) < 0.005
