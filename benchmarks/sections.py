@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 import tracemalloc
 from typing import Any
@@ -41,22 +42,27 @@ def overhead() -> dict[str, float]:
     return micro
 
 
+def peak(call: Any) -> tuple[float, float]:
+    """MiB that NumPy holds at most during a call, and MiB of its result."""
+    tracemalloc.start()
+    result = call()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / 2**20, sum(leaf.nbytes for leaf in result.values()) / 2**20
+
+
 def memory() -> dict[str, dict[str, float]]:
-    """MiB at the peak of one call of the MLP, B=256, beyond its arguments, by chunk size."""
-    args = mlp_args(np.random.default_rng(0), 256)
+    """MiB at the peak of one call of the MLP, B=256, beyond its arguments, by chunk size; beside it the peak of a batch of one chunk."""
+    p, x, y = mlp_args(np.random.default_rng(0), 256)
     results = {}
-    print(f"{'chunk_size':>10}{'peak':>10}{'result':>10}{'beyond it':>11}")
+    print(f"{'chunk_size':>10}{'peak':>10}{'result':>10}{'beyond it':>11}{'one chunk':>11}")
     for chunk in (None, 64, 16):
         func = pg.per_sample_grad(mlp, chunk_size=chunk)
-        func(*args)
-        tracemalloc.start()
-        result = func(*args)
-        peak = tracemalloc.get_traced_memory()[1] / 2**20
-        tracemalloc.stop()
-        size = sum(leaf.nbytes for leaf in result.values()) / 2**20
-        del result
-        results[str(chunk)] = {"peak": peak, "result": size}
-        print(f"{chunk!s:>10}{peak:10.1f}{size:10.1f}{peak - size:11.1f}")
+        func(p, x, y)
+        most, size = peak(functools.partial(func, p, x, y))
+        one, _ = peak(functools.partial(pg.per_sample_grad(mlp), p, x[:chunk], y[:chunk]))
+        results[str(chunk)] = {"peak": most, "result": size, "one chunk": one}
+        print(f"{chunk!s:>10}{most:10.1f}{size:10.1f}{most - size:11.1f}{one:11.1f}")
     return results
 
 

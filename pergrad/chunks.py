@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from .compiler.core.trees import flatten, prefix
+from .compiler.core.trees import Tree, flatten, prefix
 from .compiler.frontend.generators import KINDS
 
 
@@ -34,10 +35,15 @@ def in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not start:
             where = prefix(_unwrapped(options["out_dims"], out_tree), out_tree)
             outs = [v if d is None else _whole(np.asarray(v), d, size) for v, d in zip(values, where, strict=True)]
-        for out, v, d in zip(outs, values, where, strict=True):
-            if d is not None:
-                _cut(out, d, start, stop)[...] = v
+        _write(outs, values, where, start, stop)
+        del values  # before the next chunk is there: never more than one beside the output
     return out_tree.unflatten(outs)
+
+
+def _write(outs: list[Any], values: list[Any], where: list[Any], start: int, stop: int) -> None:
+    for out, v, d in zip(outs, values, where, strict=True):
+        if d is not None:
+            _cut(out, d, start, stop)[...] = v
 
 
 def _unwrapped(out_dims: Any, tree: Any) -> Any:
@@ -94,29 +100,35 @@ def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     rows = vmap(backward, in_dims=(None, 0))
     parts = []
     for j, leaf in enumerate(leaves):
-        n, shape = int(np.size(leaf)), np.shape(leaf)
-        blocks: list[Any] | None = None
-        block_tree: Any = None
-        for start in range(0, max(n, 1), o["chunk_size"]):
-            stop = min(start + o["chunk_size"], n)
-            basis = np.zeros((stop - start, n), np.asarray(leaf).dtype)
-            basis[np.arange(stop - start), np.arange(start, stop)] = 1
-            cts = tree.unflatten(
-                [
-                    basis.reshape(stop - start, *shape) if i == j else np.zeros((stop - start, *np.shape(x)), np.asarray(x).dtype)
-                    for i, x in enumerate(leaves)
-                ]
-            )
-            values, block_tree = flatten(rows(residuals, cts))
-            if blocks is None:
-                blocks = [np.empty((n, *v.shape[1:]), v.dtype) for v in values]
-            for block, v in zip(blocks, values, strict=True):
-                block[start:stop] = v
-        assert blocks is not None
-        grads = block_tree.unflatten([b.reshape(*shape, *b.shape[1:]) for b in blocks])
+        if np.shape(leaf):
+            grads = _rows_in_chunks(functools.partial(rows, residuals), leaves, tree, j, o["chunk_size"])
+        else:
+            grads = backward(residuals, tree.unflatten([one[0] for one in _basis(leaves, j, 0, 1)]))
         parts.append(grads if isinstance(argnums, tuple) else grads[0])
     result = tree.unflatten(parts)
     return (result, aux) if o["has_aux"] else result
+
+
+def _rows_in_chunks(rows: Any, leaves: list[Any], tree: Tree, j: int, step: int) -> Any:
+    """The Jacobian of the j-th leaf of the output, ``rows`` being the pullback of several cotangents."""
+    n, shape = int(np.size(leaves[j])), np.shape(leaves[j])
+    blocks: list[Any] = []
+    block_tree: Any = None
+    for start in range(0, max(n, 1), step):
+        stop = min(start + step, n)
+        values, block_tree = flatten(rows(tree.unflatten(_basis(leaves, j, start, stop))))
+        if not start:
+            blocks = [np.empty((n, *v.shape[1:]), v.dtype) for v in values]
+        _write(blocks, values, [0] * len(blocks), start, stop)
+        del values
+    return block_tree.unflatten([b.reshape((*shape, *b.shape[1:])) for b in blocks])
+
+
+def _basis(leaves: list[Any], j: int, start: int, stop: int) -> list[Any]:
+    """Cotangents of an output's leaves: so many rows of the identity matrix for the j-th, zeros for the others."""
+    cts = [np.zeros((stop - start, *np.shape(x)), np.asarray(x).dtype) for x in leaves]
+    cts[j].reshape(stop - start, np.size(leaves[j]))[np.arange(stop - start), np.arange(start, stop)] = 1
+    return cts
 
 
 __all__ = ["in_chunks", "jacobian_in_chunks"]
