@@ -161,6 +161,7 @@ def fold(entry: table.Op, args: Sequence[Atom], params: dict[str, Any], type: Ty
 def evaluate(entry: table.Op, values: Sequence[Any], params: dict[str, Any], types: Sequence[Type], out: Any) -> Any:
     """What the printed form of an op gives on real values."""
     source = expression(entry, types, params, out)
+    values = [np.bool_(v) if isinstance(v, bool) else v for v in values]
     return eval(source, {"np": np, "_setitem": _setitem, "_additem": _additem, **{f"_{i}": v for i, v in enumerate(values)}})
 
 
@@ -417,7 +418,7 @@ class Value:
     __truediv__, __rtruediv__ = _operator("numpy.divide"), _operator("numpy.divide", True)
     __floordiv__, __rfloordiv__ = _operator("numpy.floor_divide"), _operator("numpy.floor_divide", True)
     __mod__, __rmod__ = _operator("numpy.remainder"), _operator("numpy.remainder", True)
-    __pow__, __rpow__ = _operator("numpy.power"), _operator("numpy.power", True)
+    __rpow__ = _operator("numpy.power", True)
     __matmul__, __rmatmul__ = _operator("numpy.matmul"), _operator("numpy.matmul", True)
     __and__, __rand__ = _operator("numpy.bitwise_and"), _operator("numpy.bitwise_and", True)
     __or__, __ror__ = _operator("numpy.bitwise_or"), _operator("numpy.bitwise_or", True)
@@ -428,6 +429,11 @@ class Value:
     __gt__, __ge__ = _operator("numpy.greater"), _operator("numpy.greater_equal")
     __eq__ = _operator("numpy.equal")
     __ne__ = _operator("numpy.not_equal")
+
+    def __pow__(self, other: Any) -> Any:
+        if type(other) is int and other == 2 and self.dtype.kind == "b":
+            return call("numpy.square", self)  # NumPy's operator is, its function takes the int's dtype
+        return operated("numpy.power", self, other) if _is_operand(other) else NotImplemented
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other

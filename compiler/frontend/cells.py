@@ -200,6 +200,14 @@ class Array(Value):
     def known(self) -> bool:
         return isinstance(self.atom, Const)
 
+    def _set_part(self, part: Any, value: Any) -> None:
+        if not (isinstance(value, Array) and value.cell is part.cell and value.path == part.path):
+            assign(part, Ellipsis, value)
+
+    # after `z.real += x` Python assigns what the sum in place gave
+    real = property(lambda self: call("numpy.real", self), lambda self, value: self._set_part(self.real, value))
+    imag = property(lambda self: call("numpy.imag", self), lambda self, value: self._set_part(self.imag, value))
+
     @property
     def flat(self) -> Any:
         return self.ravel()

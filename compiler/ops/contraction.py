@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from typing import TYPE_CHECKING, Any
 
-from .families import Batching, Derivative, is_one
+from .families import Batching, Derivative, is_one, value
 from .table import op
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ op(
     batch=_batch,
     emit=_emit,
     writes=("out",),
+    analytic=True,
     samples="einsum",
 )
 
@@ -265,7 +266,13 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def vdot(a: Any, b: Any) -> Any:
-    return contract("a,a->", _flat(a), _flat(b))
+    return contract("a,a->", _conjugate(_flat(a)), _flat(b))
+
+
+def _conjugate(x: Any) -> Any:
+    from ..core.builder import call
+
+    return call("numpy.conjugate", x) if value(x).dtype.kind == "c" else x
 
 
 def _flat(x: Any) -> Any:
@@ -296,7 +303,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 def vecdot(x1: Any, x2: Any) -> Any:
-    return matmul(_row(x1), _column(x2))[..., 0, 0]
+    return matmul(_row(_conjugate(x1)), _column(x2))[..., 0, 0]
 
 
 def _row(x: Any) -> Any:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .families import (
     Derivative,
     Partial,
+    cast,
     compose,
     constant_of,
     elementwise,
     elementwise_batch,
     elementwise_jvp,
     elementwise_vjp,
+    linear,
+    real_only,
     refuse,
     scaled,
     static,
@@ -20,9 +23,30 @@ from .families import (
 )
 from .table import amend, find, op
 
+if TYPE_CHECKING:
+    from ..core.types import Type
+
+
+_ANALYTIC = frozenset(
+    """add subtract multiply divide negative positive square sqrt exp expm1 log log1p sin cos tan sinh cosh tanh absolute arcsin arccos
+    arctan arcsinh arccosh arctanh exp2 log2 log10 reciprocal power float_power""".split()
+)
+
 
 def ufunc(name: str, *partials: Partial, symbol: str = "", samples: str = "reals", aliases: tuple[str, ...] = (), **fields: Any) -> None:
-    op(f"numpy.{name}", elementwise(*partials, name=name, symbol=symbol), samples=samples, aliases=aliases, **fields)
+    fields = {"samples": samples, "aliases": aliases, "analytic": name in _ANALYTIC, **fields}
+    op(f"numpy.{name}", elementwise(*partials, name=name, symbol=symbol), **fields)
+
+
+def _length_slope(d: Derivative, t: Any) -> Any:
+    """The sign; of a complex number the part of a change that points away from 0."""
+    from ..core.builder import recorded as np
+
+    (x,) = d.x
+    if x.dtype.kind != "c":
+        return scaled(t, np.sign(x))
+    along = t * (np.conjugate(x) / np.where(d.y == 0, 1, d.y))
+    return np.real(along) if t.dtype.kind == "c" else along
 
 
 ufunc("add", "1", "1", symbol="+")
@@ -45,7 +69,7 @@ ufunc("tan", "1 + y * y")
 ufunc("sinh", "np.cosh(x)")
 ufunc("cosh", "np.sinh(x)")
 ufunc("tanh", "1 - y * y")
-ufunc("absolute", "np.sign(x)", samples="reals away from 0", aliases=("numpy.abs",), emit=lambda types, params, out: "np.abs(_0)")
+ufunc("absolute", _length_slope, samples="reals away from 0", aliases=("numpy.abs",), emit=lambda types, params, out: "np.abs(_0)")
 ufunc("sign", "0", samples="reals away from 0")
 ufunc("fabs", "np.sign(x)", samples="reals away from 0")
 ufunc("arcsin", "1 / np.sqrt(1 - x * x)", samples="inside 1", aliases=("numpy.asin",))
@@ -134,7 +158,11 @@ def _power_exponent(d: Derivative, t: Any) -> Any:
     return t * (d.y * np.log(np.where(x == 0, 1, x)))
 
 
-ufunc("power", _power_base, _power_exponent, symbol="**", samples="positive", aliases=("numpy.pow",))
+def _power_text(types: Any, params: Any, out: Any) -> str:
+    return "np.power(_0, _1)" if types[0].dtype.kind == "b" else "_0 ** _1"
+
+
+ufunc("power", _power_base, _power_exponent, emit=_power_text, samples="positive", aliases=("numpy.pow",))
 ufunc("float_power", _power_base, _power_exponent, samples="positive")
 
 
@@ -244,7 +272,7 @@ def _nan_to_num_text(types: Any, params: Any, out: Any) -> str:
 
 op(
     "numpy.nan_to_num",
-    {**elementwise("np.isfinite(x)", name="positive"), "signature": "x, copy=True, nan=0.0, posinf=None, neginf=None", "writes": ()},
+    {**elementwise("np.isfinite(x)", name="conjugate"), "signature": "x, copy=True, nan=0.0, posinf=None, neginf=None", "writes": ()},
     prepare=_prepare_nan_to_num,
     emit=_nan_to_num_text,
     samples="reals",
@@ -254,7 +282,7 @@ op(
 def _prepare_round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     if out is not None:
         refuse("numpy.round", "out")
-    return [a], {"decimals": int(static(decimals, "decimals"))}
+    return [cast(a, "f2") if a.dtype.kind == "b" else a], {"decimals": int(static(decimals, "decimals"))}
 
 
 op(
@@ -277,11 +305,13 @@ def fix(x: Any, out: Any = None) -> Any:
 
 @compose("numpy.isposinf", samples="reals")
 def isposinf(x: Any, out: Any = None) -> Any:
+    real_only("numpy.isposinf", x)
     return x == float("inf")
 
 
 @compose("numpy.isneginf", samples="reals")
 def isneginf(x: Any, out: Any = None) -> Any:
+    real_only("numpy.isneginf", x)
     return x == -float("inf")
 
 
@@ -298,41 +328,87 @@ def divmod_(x1: Any, x2: Any, out: Any = None) -> Any:
     return x1 // x2, x1 % x2
 
 
-def _real_only(x: Any, name: str) -> Any:
-    if x.dtype.kind == "c":
-        from ..core.builder import current
-        from ..errors import Unsupported
-
-        raise Unsupported(
-            f"np.{name} of a complex array has no rule",
-            code="PGR702",
-            span=current().span,
-            hint="keep real and imaginary parts in arrays of their own",
-        )
-    return x
+# complex numbers
 
 
-@compose("numpy.real", "val", samples="reals")
+@compose("numpy.real", "val", samples="parts of complex numbers")
 def real(val: Any) -> Any:
-    return _real_only(val, "real")
+    from ..core.builder import current
+
+    return current().apply(find("numpy.real"), [val], {}) if val.dtype.kind == "c" else val  # type: ignore[arg-type]
 
 
-@compose("numpy.imag", "val", samples="reals")
+@compose("numpy.imag", "val", samples="parts of complex numbers")
 def imag(val: Any) -> Any:
+    from ..core.builder import current
     from ..core.builder import recorded as np
 
-    zeros = np.zeros_like(_real_only(val, "imag"))
+    if val.dtype.kind == "c":
+        return current().apply(find("numpy.imag"), [val], {})  # type: ignore[arg-type]
+    zeros = np.zeros_like(val)
     return zeros[()] if val.type.scalar else zeros
 
 
-@compose("numpy.conjugate", aliases=("numpy.conj",), methods=("conj", "conjugate"), samples="reals")
+def _part_type(types: list[Type], params: Any) -> Type:
+    from dataclasses import replace
+
+    import numpy as np
+
+    return replace(types[0], dtype=np.empty(0, types[0].dtype).real.dtype)
+
+
+def _imaginary(x: Any) -> Any:
+    """i x, in the complex dtype of x's precision."""
+    import numpy as np
+
+    return x * np.result_type(x.dtype, np.complex64).type(1j)
+
+
+for _name, _back, _put in (
+    ("real", lambda d: d.ct, lambda base, value: value + _imaginary(imag(base))),
+    ("imag", lambda d: -_imaginary(d.ct), lambda base, value: real(base) + _imaginary(value)),
+):
+    amend(
+        f"numpy.{_name}",
+        **linear(_back, family="elementwise"),
+        infer=_part_type,
+        batch=elementwise_batch,
+        emit=lambda types, params, out, name=_name: f"_0.{name}",
+        view=lambda base, value, params, put=_put: put(base, value),
+    )
+
+
+@compose("numpy.conjugate", aliases=("numpy.conj",), methods=("conj", "conjugate"), samples="parts of complex numbers")
 def conjugate(x: Any, out: Any = None) -> Any:
-    return _real_only(x, "conj") if x.ndim or x.type.scalar else x[()]
+    from ..core.builder import current
+
+    if x.dtype.kind == "c":
+        return current().apply(find("numpy.conjugate"), [x], {})  # type: ignore[arg-type]
+    if x.dtype.kind == "b":
+        x = 0 + cast(x, "i1")
+    return x if x.ndim or x.type.scalar else x[()]
+
+
+def _conjugated(d: Derivative, t: Any) -> Any:
+    return conjugate(t)
+
+
+amend(
+    "numpy.conjugate",
+    family="elementwise",
+    infer=ufunc_type("conjugate"),
+    partials=(_conjugated,),
+    vjp=elementwise_vjp,
+    jvp=elementwise_jvp,
+    batch=elementwise_batch,
+    emit=lambda types, params, out: "np.conj(_0)",
+    analytic=True,
+)
 
 
 @compose("numpy.angle", "z", samples="reals away from 0")
 def angle(z: Any, deg: bool = False) -> Any:
     from ..core.builder import recorded as np
 
-    y = np.arctan2(0.0, _real_only(z, "angle"))
+    y = np.arctan2(np.imag(z), np.real(z)) if z.dtype.kind == "c" else np.arctan2(0, z)
     return y * 57.29577951308232 if deg else y

@@ -6,7 +6,7 @@ accumulation, activity and dtype belong to the transforms; a rule only says the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -209,6 +209,31 @@ def is_one(x: Any) -> bool:
 
     atom = atom_of(x)
     return isinstance(atom, Const) and not atom.type.shape and bool(atom.value == 1)
+
+
+def real_only(name: str, *xs: Any) -> None:
+    """Refuse complex values where NumPy does, or where no rule is for them."""
+    from ..core.builder import current
+    from ..errors import Unsupported
+
+    if any(value(x).dtype.kind == "c" for x in xs):
+        short = name.replace("numpy.", "np.", 1)
+        hint = "keep real and imaginary parts in arrays of their own"
+        raise Unsupported(f"{short} of complex values has no rule", code="PGR702", span=current().span, hint=hint)
+
+
+def refuse_complex(entry: Any, values: Iterable[Any], span: Any) -> None:
+    """Refuse the derivative of an op of complex values whose rules are for real ones."""
+    from ..errors import Unsupported
+
+    if not (entry.linear or entry.analytic) and any(v.type.dtype.kind == "c" for v in values):
+        spelled = entry.name.replace("numpy.", "np.", 1)
+        raise Unsupported(
+            f"the derivative of {spelled} of complex values has no rule",
+            code="PGR702",
+            span=span,
+            hint="keep real and imaginary parts in arrays of their own",
+        )
 
 
 def elementwise_vjp(d: Derivative, i: int) -> Any:

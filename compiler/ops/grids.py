@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .creation import made_at_run_time
-from .families import cast, compose, constant_of, expand, refuse, static, value
+from .families import cast, compose, constant_of, expand, real_only, refuse, static, value
 from .table import op
 
 
@@ -65,6 +65,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     """Equal steps of the logarithm between two numbers of the same sign."""
     from ..core.builder import recorded as np
 
+    real_only("numpy.geomspace", start, stop)
     start, stop = cast(start, "f8"), cast(stop, "f8")
     sign = np.sign(start)
     y = sign * np.power(10.0, np.linspace(np.log10(sign * start), np.log10(sign * stop), num, endpoint, axis=axis))

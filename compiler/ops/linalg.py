@@ -89,7 +89,7 @@ def _inv_vjp(d: Derivative, i: int) -> Any:
     return -(t @ d.ct @ t)
 
 
-_matrix("inv", _inv_vjp, lambda d: -(d.y @ d.dx[0] @ d.y), _square_type, samples="invertible")
+_matrix("inv", _inv_vjp, lambda d: -(d.y @ d.dx[0] @ d.y), _square_type, samples="invertible", analytic=True)
 
 
 def _number_type(types: list[Type], params: Any) -> Type:
@@ -118,7 +118,7 @@ def _det_jvp(d: Derivative) -> Any:
     return d.y * np.linalg.trace(np.linalg.solve(d.x[0], d.dx[0]))
 
 
-_matrix("det", _det_vjp, _det_jvp, _number_type, samples="invertible")
+_matrix("det", _det_vjp, _det_jvp, _number_type, samples="invertible", analytic=True)
 
 
 def _slogdet_type(types: list[Type], params: Any) -> tuple[Type, Type]:
@@ -249,6 +249,7 @@ op(
     jvp=_solve_jvp,
     batch=_solve_batch,
     emit=lambda types, params, out: "np.linalg.solve(_0, _1)",
+    analytic=True,
     samples="solve",
 )
 

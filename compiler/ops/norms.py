@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Derivative, compose, expand, refuse, same_batch, static, value
+from .families import Derivative, compose, expand, real_only, refuse, same_batch, static, value
 from .linalg import svdvals
 from .reductions import axis_text, kept, reduced
 from .table import amend, find
@@ -60,7 +60,7 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
     if ord == 1:
         return np.sum(np.abs(x), **options)
     if ord == 0:
-        return np.sum(np.astype(x != 0, x.dtype), **options)
+        return np.sum(np.astype(x != 0, np.real(x).dtype), **options)
     if ord == float("inf"):
         return np.max(np.abs(x), **options)
     if ord == -float("inf"):
@@ -92,10 +92,12 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
 
 
 def _norm_type(types: list[Type], params: dict[str, Any]) -> Type:
+    import numpy as np
+
     from ..core.types import Type
 
     shape = reduced(types[0].shape, params["axis"], params["keepdims"])
-    return Type(types[0].dtype, shape, scalar=not shape)
+    return Type(np.empty(0, types[0].dtype).real.dtype, shape, scalar=not shape)
 
 
 def _norm_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
@@ -107,13 +109,13 @@ def _direction(d: Derivative) -> Any:
     from ..core.builder import recorded as np
 
     y = kept(d.y, d)
-    return d.x[0] / np.where(y == 0, 1, y)
+    return np.conjugate(d.x[0]) / np.where(y == 0, 1, y)
 
 
 def _norm_jvp(d: Derivative) -> Any:
     from ..core.builder import recorded as np
 
-    return np.sum(d.dx[0] * _direction(d), axis=d.params["axis"], keepdims=d.params["keepdims"])
+    return np.real(np.sum(d.dx[0] * _direction(d), axis=d.params["axis"], keepdims=d.params["keepdims"]))
 
 
 amend(
@@ -122,6 +124,7 @@ amend(
     infer=_norm_type,
     vjp=lambda d, i: kept(d.ct, d) * _direction(d),
     jvp=_norm_jvp,
+    analytic=True,
     batch=same_batch,
     emit=_norm_text,
 )
@@ -225,6 +228,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """For a tall matrix of full rank: (solution, squared residuals, rank, singular values)."""
     from ..core.builder import recorded as np
 
+    real_only("numpy.linalg.lstsq", a, b)
     m, n = a.shape
     x = np.linalg.pinv(a, rcond) @ b
     rest = b - a @ x

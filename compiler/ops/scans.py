@@ -111,6 +111,7 @@ op(
     prepare=_prepare_scan("numpy.cumprod"),
     infer=_scan_type,
     vjp=_cumprod_vjp,
+    analytic=True,
     jvp=_cumprod_jvp,
     batch=same_batch,
     emit=_scan_text("cumprod"),

@@ -67,6 +67,7 @@ op(
     jvp=_where_jvp,
     batch=elementwise_batch,
     emit=lambda types, params, out: "np.where(_0, _1, _2)",
+    analytic=True,
     samples="where",
 )
 
@@ -114,6 +115,7 @@ op(
     prepare=_prepare_astype,
     infer=_astype_type,
     vjp=lambda d, i: _astype_linear(d, d.ct),
+    analytic=True,
     jvp=_astype_jvp,
     batch=elementwise_batch,
     emit=lambda types, params, out: f"{dtype_text(params['dtype'])}(_0)" if types[0].weak else f"_0.astype({dtype_text(params['dtype'])})",

@@ -14,6 +14,7 @@ from .families import (
     compose,
     constant_of,
     no_derivative,
+    real_only,
     refuse,
     same_batch,
     static,
@@ -389,6 +390,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
     from ..core.builder import recorded as np
 
+    real_only("numpy.digitize", x, bins)
     rising = np.searchsorted(bins, x, side="left" if right else "right")
     known = constant_of(bins)
     if known is not None:
@@ -410,8 +412,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
     if period is not None:
         refuse("numpy.interp", "period")
-    if fp.dtype.kind == "c":
-        refuse("numpy.interp", "a complex fp, interp")
+    real_only("numpy.interp", x, xp, fp)
     x, xp, fp = (cast(v, numpy.dtype(float)) for v in (x, xp, fp))
     if xp.ndim != 1 or xp.shape != fp.shape:
         raise ValueError("fp and xp are not of the same length.")

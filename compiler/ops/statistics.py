@@ -49,6 +49,7 @@ def var(
     a = a if dtype is None else np.astype(a, dtype)
     ddof = ddof if correction is None else correction
     d = a - (np.mean(a, axis=axis, keepdims=True) if mean is None else mean)
+    d = np.abs(d) if d.dtype.kind == "c" else d
     if not ddof:
         return np.mean(np.square(d), axis=axis, keepdims=keepdims)
     return np.sum(np.square(d), axis=axis, keepdims=keepdims) / left_free(count(d, axis), ddof)
@@ -205,6 +206,7 @@ reduction(
     "prod",
     lambda d, i: kept(d.ct, d) * _others_product(d),
     jvp=_prod_jvp,
+    analytic=True,
     kind=summed_dtype,
     prepare=with_where(1, prepare),
     samples="arrays with axis and zeros",
@@ -346,7 +348,7 @@ def cov(
         x = np.concatenate([x, y if rowvar or same(y.shape[0], 1) else np.transpose(y)], 0)
     d = x - np.mean(x, axis=1, keepdims=True)
     n = left_free(x.shape[1], (0 if bias else 1) if ddof is None else ddof)
-    y = np.matmul(d, np.transpose(d)) / n
+    y = np.matmul(d, np.conjugate(np.transpose(d))) / n
     return np.reshape(y, ()) if same(x.shape[0], 1) else y
 
 

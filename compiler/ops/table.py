@@ -28,6 +28,8 @@ class Op:
     - ``infer(types, params)``: the types of the results.
     - ``vjp(c)``, ``jvp(c)``, ``batch(c)``: see ``families.py`` for what ``c`` offers.
     - ``emit(args, params, types)``: the expression that prints a primitive; None prints a call of the function.
+    - ``linear`` or ``analytic``: the rules hold for complex values too. Cotangents of complex values are those of the real parts minus i
+      times those of the imaginary ones, so that a partial multiplies them as it stands; the transforms turn them into torch's at the end.
     - ``view``: for an op whose result shares its operand's memory, ``put(base, value, params)``: the base after a write through the view.
 
     What the linter reads, plain data: ``static`` (parameter -> the code of a batched value there), ``writes`` (parameters written in
@@ -49,6 +51,7 @@ class Op:
     view: Callable[..., Any] | None = None
     partials: tuple[str, ...] = ()
     linear: bool = False
+    analytic: bool = False
     static: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     writes: tuple[str, ...] = ()
     rejected: str | None = None

@@ -105,6 +105,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     from ..core.builder import recorded as np
 
     a, v = np.atleast_1d(a), np.atleast_1d(v)
+    v = np.conjugate(v)
     flipped = np.flip(v)
     if mode == "same" and v.shape[0] > a.shape[0]:
         # NumPy swaps the operands and turns the result round

@@ -66,7 +66,7 @@ def product(m: Match) -> Any:
         if c is not None and not isinstance(c, bool):
             if c == 1:
                 return other
-            if c == -1:
+            if c == -1 and other.dtype.kind in "ifc":
                 return -other
             if (scaled := factor_of(m, one, c, other)) is not None:
                 return scaled
@@ -126,7 +126,7 @@ def quotient(m: Match) -> Any:
     c = m.number(y)
     if c == 1:
         return x
-    if c == -1:
+    if c == -1 and x.dtype.kind in "ifc":
         return -x
     if m.derived and (inner := m.made(x, "numpy.negative")):
         return -(inner.x[0] / y)

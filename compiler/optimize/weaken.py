@@ -31,9 +31,9 @@ class _Weaken(Rewriting):
         for k, a in enumerate(args):
             if not isinstance(a, Const) or not _takes_number(entry, node, k):
                 continue
-            number = python_number(a)
-            if number is None:
-                continue
+            number = python_number(a, in_dtype=computing(node) == a.type.dtype)
+            if number is None or (isinstance(number, complex) and not any(t.type.ndim for t in node.args)):
+                continue  # Python's complex number takes a NumPy scalar for a float of its own
             tried = [*args[:k], Const(number), *args[k + 1 :]]
             inferred = entry.infer([t.type for t in tried], dict(node.params))
             if inferred == node.outs[0].type:
@@ -44,6 +44,11 @@ class _Weaken(Rewriting):
         return node.outs
 
 
+def computing(node: Apply) -> Any:
+    """The dtype in which NumPy computes an op."""
+    return np.result_type(*(a.type.dtype for a in node.args if not a.type.weak))
+
+
 def _takes_number(entry: table.Op, node: Apply, k: int) -> bool:
     if node.op in ("pergrad.setitem", "pergrad.additem"):
         return k == 1 and node.args[1].type.dtype == node.args[0].type.dtype
@@ -52,10 +57,10 @@ def _takes_number(entry: table.Op, node: Apply, k: int) -> bool:
     return entry.family == "elementwise" and len(node.args) > 1 and not (node.op == "numpy.where" and k == 0)
 
 
-def python_number(c: Const) -> Any:
-    """The Python number that NumPy takes for the same value of the constant's dtype; None for booleans and mixed arrays.
+def python_number(c: Const, *, in_dtype: bool) -> Any:
+    """The Python number that NumPy takes for the same value; None for booleans and mixed arrays.
 
-    It has the digits of the constant's own dtype: ``0.1`` for ``np.float32(0.1)``.
+    Where the op computes in the constant's dtype the number has the digits of that: ``0.1`` for ``np.float32(0.1)``.
     """
     if c.type.weak or c.type.dtype.kind not in "iufc":
         return None
@@ -63,6 +68,6 @@ def python_number(c: Const) -> Any:
     if number is None:
         return None
     scalar = c.type.dtype.type(number)
-    if c.type.dtype.kind == "f" and np.isfinite(scalar):
+    if in_dtype and c.type.dtype.kind == "f" and np.isfinite(scalar):
         number = float(str(scalar))
     return number if c.type.dtype.type(number).tobytes() == scalar.tobytes() else None

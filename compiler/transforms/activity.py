@@ -43,7 +43,8 @@ def _differentiable(node: Apply, active: set[Var]) -> bool:
     entry = table.find(node.op)
     if entry is None or len(entry.partials) != len(node.args):
         return True
-    return any(a in active and p != "0" for a, p in zip(node.args, entry.partials))
+    # the slopes of steps are 0 for real values alone: of a complex number the sign is its direction
+    return any(a in active and (p != "0" or a.type.dtype.kind == "c") for a, p in zip(node.args, entry.partials))
 
 
 def _spread_loop(node: For | While, active: set[Var]) -> None:

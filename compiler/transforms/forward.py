@@ -18,7 +18,7 @@ from ..core.program import Apply, Atom, Block, Const, For, If, Node, Program, Va
 from ..core.types import loop_sized
 from ..errors import Unsupported
 from ..ops import table
-from ..ops.families import Derivative, Scatter
+from ..ops.families import Derivative, Scatter, refuse_complex
 from ..ops.indexing import put
 from .activity import activity, loop_parts
 from .residuals import Split, index_type, loop_length, sizes_of, split_branches, split_loop, split_program, stacked_type
@@ -147,8 +147,7 @@ class Push:
         if entry.vjp is None and entry.jvp is None:
             name = entry.name.replace("numpy.", "np.", 1)
             raise Unsupported(f"{name} has no derivative", code="PGR702", span=node.span, hint=entry.hint)
-        if any(a.type.dtype.kind == "c" for a in (*node.args, *node.outs)):
-            raise Unsupported("the derivative of a complex value has no rule", code="PGR702", span=node.span)
+        refuse_complex(entry, (*node.args, *node.outs), node.span)
         wide = entry.family == "elementwise" and len(node.outs) == 1
         if not wide or entry.jvp is None:
             dx = [None if t is None else whole(t, a.type) for t, a in zip(dx, node.args)]

@@ -19,7 +19,7 @@ from ..core.program import Apply, Atom, Block, Const, For, If, Node, Program, Va
 from ..core.types import Dim, Shape, Size, Type, loop_sized, product, ragged
 from ..errors import Unsupported
 from ..ops import table
-from ..ops.families import Derivative, Scatter
+from ..ops.families import Derivative, Scatter, refuse_complex
 from ..ops.indexing import put
 from .activity import activity, loop_parts, useful
 from .residuals import Split, index_type, loop_length, renamed, sizes_of, split_branches, split_loop, split_program, stacked_type
@@ -126,6 +126,7 @@ class Sweep:
         assert entry is not None
         if entry.vjp is None:
             raise Unsupported(f"{_spelled(entry)} has no derivative", code="PGR702", span=node.span, hint=entry.hint)
+        refuse_complex(entry, (*node.args, *node.outs), node.span)
         for v, ct in zip(node.outs, cts):
             if ct is not None:
                 self.label(v, ct)
@@ -148,8 +149,6 @@ class Sweep:
         if target not in self.flow:
             return
         t = target.type
-        if t.dtype.kind == "c":
-            raise Unsupported("the derivative of a complex value has no rule", code="PGR702", span=self.builder.span)
         old = self.ct.get(target)
         if isinstance(part, Scatter):
             base = zeros(t) if old is None else whole(old, t)
@@ -326,7 +325,9 @@ def whole(value: Any, t: Type) -> Any:
 
 
 def typed(value: Any, t: Type) -> Any:
-    """A value cast to a type's dtype."""
+    """A value cast to a type's dtype: of a complex one, for a real variable, the real part."""
+    if value.dtype.kind == "c" and t.dtype.kind != "c":
+        value = recorded.real(value)
     return value if value.dtype == t.dtype else recorded.astype(value, t.dtype)
 
 

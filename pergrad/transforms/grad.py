@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arguments import check_argnums, check_differentiable, check_flag, check_function, check_has_aux, check_scalar_output
-from ..compiler.core.builder import Value, atom_of, current
+from ..compiler.core.builder import Value, atom_of, call, current
 from ..compiler.core.trees import flatten
 from ..compiler.specialize import Context
 from ..compiler.transforms import reverse
@@ -52,7 +52,7 @@ class Grad(Transformed):
         o = self._options
         name = self.spoken or ("grad_and_value" if o["value"] else "grad")
         argnums = check_argnums(o["argnums"], len(args), self._func, name)
-        check_differentiable(self._func, argnums, args, name, complex_ok=False)
+        check_differentiable(self._func, argnums, args, name)
         chosen = (argnums,) if isinstance(argnums, int) else argnums
         wanted = leaf_flags(args, chosen)
         inner = Inner(self._func, args, kwargs, wanted=wanted)
@@ -67,7 +67,7 @@ class Grad(Transformed):
         flags = inner.selected(wanted)
         program = stage("differentiated", reverse.grad(replaced(inner.program, atoms), flags, value=o["value"]))
         results = inner.inline(program)
-        grads, rest = results[: sum(flags)], results[sum(flags) :]
+        grads, rest = [conjugated(g) for g in results[: sum(flags)]], results[sum(flags) :]
         gradients = gradient_trees(inner, args, chosen, flags, grads)
         result: Any = gradients if isinstance(argnums, tuple) else gradients[0]
         if o["has_aux"]:
@@ -76,6 +76,11 @@ class Grad(Transformed):
         if o["value"]:
             return result, (rest[0], aux) if o["has_aux"] else rest[0]
         return (result, aux) if o["has_aux"] else result
+
+
+def conjugated(x: Any) -> Any:
+    """Between torch's cotangents and the transforms' own: of complex values they are each other's conjugates."""
+    return call("numpy.conjugate", x) if atom_of(x).type.dtype.kind == "c" else x
 
 
 def leaf_flags(args: tuple[Any, ...], chosen: tuple[int, ...]) -> list[bool]:

@@ -11,7 +11,7 @@ from ..compiler.frontend.session import Path, session
 from ..compiler.frontend.trace import is_number
 from ..compiler.specialize import Specialisations
 from ..transformed import Transformed
-from .grad import leaf_flags
+from .grad import conjugated, leaf_flags
 
 
 class Primals:
@@ -24,7 +24,7 @@ class Primals:
         flags = leaf_flags(primals, tuple(self.chosen))
         self.shapes = [atom_of(x).type if is_number(x) or (hasattr(x, "shape") and hasattr(x, "dtype")) else None for x in leaves]
         self.shapes = [t if t is not None and t.dtype.kind != "O" and f else None for t, f in zip(self.shapes, flags, strict=True)]
-        self.wanted = [t is not None and t.dtype.kind == "f" for t in self.shapes]
+        self.wanted = [t is not None and t.inexact for t in self.shapes]
 
     def rebuilt(self, grads: Sequence[Any]) -> tuple[Any, ...]:
         """Gradients in the primals' structure; float zeros for integers."""
@@ -32,7 +32,7 @@ class Primals:
         out = []
         for t, wanted in zip(self.shapes, self.wanted, strict=True):
             if wanted:
-                out.append(next(rest))
+                out.append(conjugated(next(rest)))
             else:
                 out.append(None if t is None else call("numpy.zeros", t.shape))
         whole = self.tree.unflatten(out)
@@ -102,4 +102,4 @@ class Held:
         return self.half.source()
 
 
-__all__ = ["Held", "Primals", "SecondHalf", "is_inexact"]
+__all__ = ["Held", "Primals", "SecondHalf", "conjugated", "is_inexact"]

@@ -14,7 +14,7 @@ from ..compiler.specialize import Context
 from ..compiler.transforms import reverse
 from ..compiler.transforms.residuals import check_rows
 from ..transformed import Inner, Transformed, replaced, stage
-from .halves import Held, Primals, SecondHalf, is_inexact
+from .halves import Held, Primals, SecondHalf, conjugated, is_inexact
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -54,10 +54,10 @@ class Backward(SecondHalf):
 
 
 def converted(ct: Any, out: Value) -> Any:
-    """A cotangent in the dtype of its output."""
+    """A cotangent in the dtype of its output, as the transforms take it."""
     t = atom_of(ct).type
     dtype = out.type.dtype
-    return call("numpy.astype", ct, dtype) if t.dtype != dtype or t.weak else ct
+    return conjugated(call("numpy.astype", ct, dtype) if t.dtype != dtype or t.weak else ct)
 
 
 class Forward(Transformed):

@@ -400,3 +400,48 @@ def _known_places(entry: Op) -> list[Sample]:
     """Of known arrays; of any other they are refused."""
     a, b = np.array([0, 3, 0, 1, 3]), np.array([1, 3, 5])
     return [call(a, b)] if len(entry.operands) == 2 else [call(a)]
+
+
+# Fourier transforms: complex arrays are made of real ones, and results taken apart into real ones
+
+
+def _both_parts(np: Any, y: Any) -> Any:
+    return np.real(y) + 2.0 * np.imag(y)
+
+
+def _halves(np: Any, x: Any) -> Any:
+    return x[0] + 1j * x[1]
+
+
+@samples("parts of complex numbers")
+def _parts(entry: Op) -> list[Sample]:
+    halves = [call(X(reals(2, *shape)), before=_halves, after=_both_parts) for shape in ((), (3,), (3, 4))]
+    return [call(X(reals(3, 4))), call(X(reals())), *halves]
+
+
+@samples("fourier")
+def _fourier(entry: Op) -> list[Sample]:
+    real = [
+        call(X(reals(4)), after=_both_parts),
+        call(X(reals(3, 4)), 3, 0, "ortho", after=_both_parts),
+        call(X(reals(3, 4)), n=5, norm="forward", after=_both_parts),
+        call(X(reals(2, 3)), axis=-2, after=_both_parts),
+    ]
+    if entry.short == "fft.rfft":
+        return real
+    of_shapes: list[Any] = [((4,), ()), ((3, 5), (6, 0)), ((3, 4), (3,))]
+    return [*real, *(call(X(reals(2, *shape)), *more, before=_halves, after=_both_parts) for shape, more in of_shapes)]
+
+
+@samples("fourier of several axes")
+def _fourier_of_axes(entry: Op) -> list[Sample]:
+    return [
+        call(X(reals(3, 4)), after=_both_parts),
+        call(X(reals(2, 3, 4)), (3, 2), (-2, -1), after=_both_parts),
+        call(X(reals(3, 4)), axes=(1, 0), after=_both_parts),
+    ]
+
+
+@samples("shifts of fourier")
+def _shifts(entry: Op) -> list[Sample]:
+    return [call(X(reals(5))), call(X(reals(3, 4)), 1), call(X(reals(2, 3, 4)), (0, -1))]
