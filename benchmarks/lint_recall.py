@@ -20,8 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.lint_corpus import CACHE, PACKAGES, fetch
 from pergrad.compiler.lint import engine
-from pergrad.compiler.lint.modules import Module, Project, may_map
-from pergrad.compiler.lint.scan import lint_text
+from pergrad.compiler.lint.modules import Module
+from pergrad.compiler.lint.project import Project
+from pergrad.compiler.lint.scan import lint_text, may_map
 
 
 class Place(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,14 +24,20 @@ def formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, width=int(os.environ.get("COLUMNS") or 100))
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(word: str = "") -> argparse.ArgumentParser:
+    """The command line's parser; when the first word is known to be a command, with that command alone: each takes its time to make."""
     top = argparse.ArgumentParser(
         prog="pergrad", description="Per-sample gradients for NumPy, and a linter for mapped functions.", formatter_class=formatter
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(prog="pergrad", dest="command", metavar="COMMAND")
+    for name, (help, add_arguments) in COMMANDS.items():
+        if name == word or word not in COMMANDS:
+            add_arguments(commands.add_parser(name, help=help, formatter_class=formatter))
+    return top
 
-    lint = commands.add_parser("lint", help="find what mapped functions may not do, without running anything", formatter_class=formatter)
+
+def add_lint(lint: argparse.ArgumentParser) -> None:
     lint.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; - reads standard input (default: the current folder)")
     lint.add_argument("--output-format", choices=FORMATS, default="full", metavar="FORMAT", help="full, concise, json, sarif or github")
     lint.add_argument("--output-file", metavar="FILE", help="write the report to a file")
@@ -50,21 +56,32 @@ def parser() -> argparse.ArgumentParser:
     lint.add_argument("--stdin-filename", metavar="FILE", default="<stdin>", help="the name of what is read from standard input")
     lint.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours of the full format")
 
-    explain = commands.add_parser("explain", help="what a rule means, why, a bad and a good example", formatter_class=formatter)
+
+def add_explain(explain: argparse.ArgumentParser) -> None:
     explain.add_argument("rule", metavar="RULE", help="a code or a name, such as PGR101")
 
-    rules = commands.add_parser("rules", help="the table of rules", formatter_class=formatter)
+
+def add_rules(rules: argparse.ArgumentParser) -> None:
     rules.add_argument("--markdown", action="store_true", help="as a page of documentation")
 
-    show = commands.add_parser("show", help="the emitted source of a function (imports its module)", formatter_class=formatter)
+
+def add_show(show: argparse.ArgumentParser) -> None:
     show.add_argument("target", metavar="MODULE:FUNC")
     show.add_argument("--arg", action="append", default=[], metavar="SPEC", help="an argument, such as 'f8[64,10]' or 'f4[]'")
-    return top
+
+
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "lint": ("find what mapped functions may not do, without running anything", add_lint),
+    "explain": ("what a rule means, why, a bad and a good example", add_explain),
+    "rules": ("the table of rules", add_rules),
+    "show": ("the emitted source of a function (imports its module)", add_show),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status: 0 no errors, 1 at least one error found, 2 a fault of use, configuration or the tool."""
-    arguments = parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    arguments = parser(words[0] if words else "").parse_args(words)
     try:
         if arguments.version:
             return print_version()
@@ -166,7 +183,7 @@ def with_arguments(settings: Settings, arguments: argparse.Namespace) -> Setting
 
 
 def from_stdin(arguments: argparse.Namespace, settings: Settings) -> tuple[Report, dict[str, str]]:
-    from .compiler.lint.modules import Project
+    from .compiler.lint.project import Project
     from .compiler.lint.run import lint_file, merge
 
     data = sys.stdin.buffer.read()
@@ -176,12 +193,14 @@ def from_stdin(arguments: argparse.Namespace, settings: Settings) -> tuple[Repor
 
 
 def finish(report: Report, texts: dict[str, str], arguments: argparse.Namespace) -> int:
-    from .compiler.lint.formats import Options, render
-
     errors = sum(d.severity == "error" for d in report.diagnostics)
     if arguments.statistics and arguments.output_format in ("full", "concise"):
         text = statistics(report)
+    elif not report.diagnostics and arguments.output_format in ("full", "concise", "github"):
+        text = ""
     else:
+        from .compiler.lint.formats import Options, render
+
         wants = arguments.color == "always" or (arguments.color == "auto" and sys.stdout.isatty() and "NO_COLOR" not in os.environ)
         color = wants and not arguments.output_file
         text = render(arguments.output_format, report.diagnostics, Options(color, arguments.trail == "full", texts))

@@ -26,9 +26,13 @@ def content_key(data: bytes) -> str:
 
 def linter_key() -> str:
     """A key of the linter's own files: another linter, another cache."""
-    here = Path(__file__).parent
-    files = sorted([*here.rglob("*.py"), *(here.parent / "ops").glob("*.py")])
-    text = "".join(f"{p.name}{s.st_size}{s.st_mtime_ns}" for p in files for s in [p.stat()])
+    here = os.path.dirname(__file__)
+    folders = [here, *(os.path.join(here, f) for f in ("formats", "libraries", "rules")), os.path.join(os.path.dirname(here), "ops")]
+    files = []
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            files += [(e.path, e.stat()) for e in entries if e.name.endswith(".py")]
+    text = "".join(f"{name}{s.st_size}{s.st_mtime_ns}" for name, s in sorted(files))
     return content_key(text.encode())
 
 

@@ -17,7 +17,8 @@ from .evaluate import decorator_names
 from .execute import Executor
 from .heap import Args, Frame, Level, OutOfFuel
 from .maps import KINDS, transform_of
-from .modules import Module, Project
+from .modules import Module
+from .project import Project
 from .rule import Facts, Finding, Rule
 from .scan import Result
 from .store import Layers

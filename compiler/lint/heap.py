@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
 from ..errors import Span
-from .modules import Module, Project
+from .modules import Module
+from .project import Project
 from .store import Layers
 from .values import (
     ANY,

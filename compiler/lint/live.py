@@ -19,7 +19,8 @@ from .diagnostics import Diagnostic
 from .engine import Machine
 from .heap import Frame, Heap, OutOfFuel
 from .libraries import owner_of
-from .modules import Module, Project
+from .modules import Module
+from .project import Project
 from .values import (
     ANY,
     CLEAN,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .cache import Cache, content_key
 from .config import Settings
-from .modules import Project
+from .project import Project
 from .scan import Result, lint_text, unparsable
 
 if TYPE_CHECKING:
@@ -95,9 +94,8 @@ def decode(data: bytes) -> str:
     return data.decode("utf-8")
 
 
-def lint_batch(files: list[str], assume: bool, cache: Cache | None) -> list[tuple[str, str, Result]]:
+def lint_batch(files: list[str], assume: bool, keyed: bool, project: Project) -> list[tuple[str, str, Result]]:
     """Lint files one by one in this process: (file, key of its content, result)."""
-    project = Project()
     out = []
     collecting = gc.isenabled()
     # Trees are acyclic and die with their file; the collector would only walk them.
@@ -109,14 +107,9 @@ def lint_batch(files: list[str], assume: bool, cache: Cache | None) -> list[tupl
                 try:
                     data = Path(file).read_bytes()
                 except OSError as error:
-                    message = f"cannot read: {error.strerror}"
-                    out.append((file, "", Result((unparsable(file, message),))))
+                    out.append((file, "", unreadable(file, error)))
                     continue
-                key = content_key(data) if cache is not None else ""
-                found = cache.get(file, key) if cache is not None else None
-                if found is None:
-                    found = lint_file(file, data, project, assume)
-                out.append((file, key, found))
+                out.append((file, content_key(data) if keyed else "", lint_file(file, data, project, assume)))
                 if i % 200 == 199:
                     gc.collect(0)
     finally:
@@ -125,36 +118,43 @@ def lint_batch(files: list[str], assume: bool, cache: Cache | None) -> list[tupl
     return out
 
 
+def unreadable(file: str, error: OSError) -> Result:
+    return Result((unparsable(file, f"cannot read: {error.strerror}"),))
+
+
 def lint_files(files: list[str], settings: Settings) -> Report:
     """Lint files, from the cache where their content and all they depend on are unchanged, with several processes where that pays."""
     assume = settings.assume_batched == "all"
     cache = Cache.load(assume) if settings.cache else None
-    jobs = settings.jobs or min(os.cpu_count() or 1, max(1, len(files) // FILES_PER_JOB))
-    if cache is not None and cache.entries:
-        # What is cached needs no second process.
-        known = [f for f in files if f in cache.entries]
-        jobs = settings.jobs or (jobs if len(files) - len(known) > FILES_PER_JOB else 1)
-    if jobs <= 1 or len(files) < 2:
-        results = lint_batch(files, assume, cache)
+    known = cached(files, cache) if cache is not None and cache.entries else {}
+    others = [f for f in files if f not in known]
+    jobs = settings.jobs or min(os.cpu_count() or 1, max(1, len(others) // FILES_PER_JOB))
+    if jobs <= 1 or len(others) < 2:
+        made = lint_batch(others, assume, cache is not None, Project())
     else:
-        results = in_parallel(files, assume, cache, jobs)
+        from .parallel import lint_in_parallel
+
+        made = lint_in_parallel(others, assume, cache is not None, jobs)
+    found = known | {file: (file, key, result) for file, key, result in made}
+    results = [found[f] for f in files]
     if cache is not None:
         cache.update(results)
         cache.save()
     return merge(results, settings)
 
 
-def in_parallel(files: list[str], assume: bool, cache: Cache | None, jobs: int) -> list[tuple[str, str, Result]]:
-    import multiprocessing
-
-    # Large files first, dealt out in turn, so that the processes end together.
-    sized = sorted(files, key=lambda f: -os.path.getsize(f) if os.path.exists(f) else 0)
-    chunks = [c for c in (sized[i :: jobs * 4] for i in range(jobs * 4)) if c]
-    context = multiprocessing.get_context("fork" if sys.platform.startswith("linux") else "spawn")
-    with context.Pool(jobs) as pool:
-        parts = pool.starmap(lint_batch, [(c, assume, cache) for c in chunks], chunksize=1)
-    found = {file: (file, key, result) for part in parts for file, key, result in part}
-    return [found[f] for f in files]
+def cached(files: list[str], cache: Cache) -> dict[str, tuple[str, str, Result]]:
+    """What the cache holds of these files as they are now."""
+    out = {}
+    for file in files:
+        try:
+            key = content_key(Path(file).read_bytes())
+        except OSError:
+            continue
+        result = cache.get(file, key)
+        if result is not None:
+            out[file] = (file, key, result)
+    return out
 
 
 def merge(results: list[tuple[str, str, Result]], settings: Settings) -> Report:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .modules import Module, Project, may_map
+from .project import Project
 
 if TYPE_CHECKING:
     from .diagnostics import Diagnostic
+
+MARKS = ("vmap", "per_sample_grad", "clipped_grad_sum")
+# Words that mean something else in most programs: only beside an import of a library that has such a transform.
+COMMON_MARKS = ("jacfwd", "hessian")
+LIBRARIES = r"^\s*(?:import|from)\s[^#\n]*\b(?:pergrad|torch|functorch|jax)\b"
 
 
 class Result(NamedTuple):
@@ -20,6 +26,13 @@ class Result(NamedTuple):
     analysed: int = 0
     read: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+
+
+def may_map(text: str) -> bool:
+    """Whether a file can hold a map site at all; nearly every file cannot, and needs no more than this."""
+    if any(mark in text for mark in MARKS):
+        return True
+    return any(mark in text for mark in COMMON_MARKS) and re.search(LIBRARIES, text, re.MULTILINE) is not None
 
 
 def parse_error(file: str, error: BaseException) -> Diagnostic:
@@ -45,9 +58,10 @@ def lint_text(file: str, text: str, project: Project | None = None, path: Path |
         return Result((parse_error(file, error),))
     if not (assume_batched or may_map(text)):
         return Result(())
-    module = Module(file, text, tree, path)
     from .engine import lint_module
+    from .modules import Module
 
+    module = Module(file, text, tree, path)
     project = project or Project()
     project.start(module)
     return lint_module(module, project, assume_batched)
