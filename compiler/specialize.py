@@ -557,7 +557,9 @@ def unique_names(names: Sequence[str], taken: set[str]) -> list[str]:
 def stage_source(program: Program, name: str) -> str:
     """A Program of an inner stage as runnable source: what it reads from around it becomes parameters."""
     from .backend.emit import emit
+    from .optimize import spell_out
 
+    program = spell_out(program)
     free = free_vars(program)
     params = (*program.params, *free)
     whole = Program(params, program.body, program.results, program.name, program.sizes)

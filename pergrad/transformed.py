@@ -18,7 +18,7 @@ from .compiler.errors import ArgumentTypeError, PergradError
 from .compiler.frontend.cells import Array, Cell, Owner
 from .compiler.frontend.session import session
 from .compiler.frontend.trace import Argument, Traced, is_number, trace
-from .compiler.optimize import simplify
+from .compiler.optimize import prepare
 from .compiler.specialize import Context, Specialisation, Specialisations, argument_names, stage_source
 from .shapes import ShapeDtype
 
@@ -255,7 +255,7 @@ class Inner:
         self.traced: Traced = trace(func, inside, tree, name=getattr(root_function(func), "__name__", "f").replace("<lambda>", "function"))
         if not isinstance(func, Transformed):
             session().stages.append(("lowered", self.traced.program))
-        self.program: Program = simplify(self.traced.program)
+        self.program: Program = prepare(self.traced.program)
 
     def selected(self, flags: Sequence[bool]) -> list[bool]:
         """Flags of leaves as flags of the Program's parameters."""

@@ -258,13 +258,8 @@ def substitute(e: Any, filled: Mapping[str, ast.expr]) -> Any:
 
 
 def augmented(target: Any, op: ast.operator, value: ast.expr) -> ast.stmt:
-    """``target op= value``; adding a negative number is subtracting."""
-    if (
-        isinstance(op, ast.Add)
-        and isinstance(value, ast.UnaryOp)
-        and isinstance(value.op, ast.USub)
-        and isinstance(value.operand, ast.Constant)
-    ):
+    """``target op= value``; adding what is negated is subtracting."""
+    if isinstance(op, ast.Add) and isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
         return ast.AugAssign(target, ast.Sub(), value.operand)
     return ast.AugAssign(target, op, value)
 

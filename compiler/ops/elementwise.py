@@ -98,19 +98,6 @@ for name, factor, alias in (("degrees", "57.29577951308232", "rad2deg"), ("radia
 ufunc("logaddexp", "np.exp(x1 - y)", "np.exp(x2 - y)")
 
 
-def _logistic_slope(d: Derivative, t: Any) -> Any:
-    return scaled(t, d.y * (1 - d.y) if d.params["minus"] else d.y * (d.y - 1))
-
-
-# what the optimizer makes of the formula; 0 where exp overflows, where the formula's own derivative is NaN
-op(
-    "pergrad.logistic",
-    {**elementwise(_logistic_slope, name="exp"), "signature": "x, minus", "prepare": None},
-    emit=lambda types, params, out: f"1 / (1 + np.exp({'-' * params['minus']}_0))",
-    samples="logistic",
-)
-
-
 def _scaled_sinc(d: Derivative, t: Any) -> Any:
     """(cos πx - y) / x; near 0 its series, so that every order of derivative is right there."""
     from ..core.builder import recorded as np

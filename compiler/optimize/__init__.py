@@ -23,6 +23,14 @@ def simplify(program: Program) -> Program:
     return program
 
 
+def prepare(program: Program) -> Program:
+    """A user's function before it is differentiated: simplified, and with formulas recognised."""
+    from .dead_code import eliminate_dead_code
+    from .recognised import recognise
+
+    return eliminate_dead_code(recognise(simplify(program)))
+
+
 def optimize(program: Program) -> Program:
     """All passes."""
     from .contractions import fuse_contractions
@@ -32,11 +40,18 @@ def optimize(program: Program) -> Program:
     from .recurrences import move_contractions
     from .weaken import weaken_constants
 
-    program = simplify(program)
+    program = simplify(spell_out(program))
     program = simplify(fold_diagonals(program))
     program = simplify(fuse_contractions(program))
     program = move_contractions(hoist_invariants(program))
     return read_before_write(simplify(weaken_constants(program)))
+
+
+def spell_out(program: Program) -> Program:
+    """Recognised formulas as the statements that they are."""
+    from . import recognised
+
+    return recognised.spell_out(program)
 
 
 _ROUNDS = 4
@@ -49,4 +64,4 @@ def _fingerprint(program: Program) -> list[object]:
     return [(n.outs, reads(n)) for n in walk(program)]
 
 
-__all__ = ["optimize", "simplify"]
+__all__ = ["optimize", "prepare", "simplify", "spell_out"]

@@ -1,7 +1,7 @@
 """Local algebra: each op is offered to the rules for it, once, in program order.
 
-The rules are in ``arithmetic.py``, ``layout.py``, ``indices.py`` and ``recognised.py``. A rule's result is taken only if its type is
-exactly that of what it replaces. A rule never changes what a user's operation computes, save that ``x + 0`` is ``x`` also for -0.0; what
+The rules are in ``arithmetic.py``, ``layout.py`` and ``indices.py``. A rule's result is taken only if its type is exactly that of what it
+replaces. A rule never changes what a user's operation computes, save that ``x + 0`` is ``x`` also for -0.0; what
 could differ in the last bit, or at signed zeros, is for operations that differentiation added (``Match.derived``).
 """
 
@@ -16,7 +16,7 @@ from ..core.builder import Value, atom_of, fold
 from ..core.program import Apply, Atom, Const, If, Node, Program, Var, node_vars, walk
 from ..core.types import Type
 from ..ops import table
-from . import arithmetic, indices, layout, recognised
+from . import arithmetic, indices, layout
 from .rewriting import Rewriting
 from .rules import RULES, uniform
 
@@ -121,4 +121,4 @@ class _Algebra(Rewriting):
         return None
 
 
-__all__ = ["Match", "arithmetic", "indices", "layout", "recognised", "simplify_algebra"]
+__all__ = ["Match", "arithmetic", "indices", "layout", "simplify_algebra"]

@@ -86,6 +86,8 @@ class _Rows:
             return True
         if node.op == "pergrad.getitem":
             return self.read(node, out)
+        if node.op == "pergrad.softmax":
+            return moved[0].type.shape == self.whole and moved[0] not in self.flat and (node.params["axis"] % len(self.whole),) == self.axes
         if node.op in _MOVING_ROWS:
             return False
         if all(a in self.flat for a in moved):
@@ -203,6 +205,7 @@ _RULES: dict[str, _Rule] = {
     "numpy.where": _select,
     "pergrad.getitem": _same,
     "numpy.einsum": _contraction,
+    "pergrad.softmax": _of_one(False, True, 0.0),
     "numpy.reshape": _same,
     "numpy.transpose": _same,
     "numpy.broadcast_to": _same,

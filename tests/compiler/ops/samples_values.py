@@ -42,6 +42,15 @@ def _logistic(entry: Op) -> list[Sample]:
     return [call(X(reals(3, 4)), minus=True), call(X(reals(3)), minus=False), call(X(np.float64(0.3)), minus=True)]
 
 
+@samples("softmax")
+def _softmax(entry: Op) -> list[Sample]:
+    return [
+        call(X(reals(3, 4)), axis=-1, called=None),
+        call(X(reals(2, 3, 4)), axis=-2, called="e"),
+        call(X(reals(5)), axis=-1, called=None),
+    ]
+
+
 @samples("integers")
 def _integers(entry: Op) -> list[Sample]:
     if len(entry.operands) == 1:
