@@ -287,6 +287,8 @@ def leaf_key(x: Any) -> Any:
     kind = type(x)
     if kind is float or kind is int or kind is complex:
         return kind
+    if isinstance(x, np.bool_):
+        return kind, bool(x)  # it decides what Python does, as a bool
     if isinstance(x, np.generic):
         return ("scalar", x.dtype)
     if isinstance(x, KINDS):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,11 @@ import numpy as np
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Atom, Const, Var
 from ..core.sizes import Dim, range_length, seen, unseen
-from ..core.types import Type
+from ..core.types import Type, loop_sized
 from ..errors import Unsupported
 from .cells import Array, Cell, Scalar
 from .frames import Conflict, Frame, loads
-from .joins import Side, Status, constant
+from .joins import Side, Status, constant, zero
 from .session import OpenContainers, session
 from .source import span_of
 
@@ -94,15 +94,20 @@ class Carried:
     A slot is a place that holds a number or array: (kind, holder, key); containers are taken apart.
     """
 
-    def __init__(self, walker: Walker, frame: Frame, trial: Side, node: ast.While | ast.For, skipped: str = "") -> None:
+    def __init__(
+        self, walker: Walker, frame: Frame, trial: Side, node: ast.While | ast.For, birth: int, known: set[int], skipped: str = ""
+    ) -> None:
         self.skipped = skipped
+        self.birth, self.known = birth, known
         self.walker = walker
         self.frame = frame
         self.node = node
         self.slots: dict[Any, tuple[Any, Any]] = {}
         self.flags: list[Any] = []
         self.current: dict[Any, Atom] = {}
-        self.returned: Any = None
+        self.returned = Returned(None, self)
+        self.returned_types: list[Type] = []
+        self.endless = False  # whether the loop's test is always true
         self.unbound: list[str] = []
         self.types: dict[Any, Type] = {}
         self.entered: dict[Any, tuple[Array, Array]] = {}  # what came in, and what stood for it in the body
@@ -113,14 +118,8 @@ class Carried:
 
     def _status(self, status: Status) -> None:
         for kind in status or {}:
-            if kind == "break" and ("flag", kind) not in self.flags:
+            if kind in ("break", "return") and ("flag", kind) not in self.flags:
                 self.flags.append(("flag", kind))
-            elif kind == "return":
-                raise Unsupported(
-                    "return inside a while loop decided by a value",
-                    span=span_of(self.node, self.frame.file),
-                    hint="break out of the loop and return after it",
-                )
 
     def extend(self, side: Side) -> bool:
         """Add what a walk of the body changed; whether anything was new."""
@@ -213,7 +212,7 @@ class Carried:
     def inits(self) -> list[Atom]:
         """What is carried into the loop, in the types that it keeps."""
         atoms = [self._converted(place, self._atom(*place)) for place in self.leaves()]
-        return [*atoms, *(Const(False) for _ in self.flags)]
+        return [*atoms, *(Const(False) for _ in self.flags), *map(zero, self.returned_types)]
 
     def _converted(self, place: Any, atom: Atom) -> Atom:
         wanted = self.types.get(place)
@@ -240,7 +239,8 @@ class Carried:
     def names(self) -> list[str | None]:
         return [
             *(s[2] if s[0] == "name" and k is None else self.slots[s][0].name if s[0] == "cell" else None for s, k in self.leaves()),
-            *("done" for _ in self.flags),
+            *("done" if kind == "break" else "returned" for _, kind in self.flags),
+            *("result" for _ in self.returned_types),
         ]
 
     def enter(self) -> list[Var]:
@@ -252,9 +252,14 @@ class Carried:
         fresh = self._arrays()
         self.entered = {place: (old, fresh[place]) for place, old in before.items() if place in fresh}
         self.parameters = {place: fresh[place].cell.atom for place in self.entered}
-        for flag, p in zip(self.flags, params[len(params) - len(self.flags) :], strict=True):
-            self.current[flag] = p
+        self._flagged(params)
         return params
+
+    def _flagged(self, atoms: Sequence[Atom]) -> Sequence[Atom]:
+        """Take the flags and what is returned from what is carried; those of the values returned."""
+        first = len(atoms) - len(self.flags) - len(self.returned_types)
+        self.current.update(zip(self.flags, atoms[first:]))
+        return atoms[first + len(self.flags) :]
 
     def _place(self, atoms: Any) -> None:
         places = self.leaves()
@@ -283,6 +288,15 @@ class Carried:
         for _, kind in self.flags:
             flag = (status or {}).get(kind, (False, None))[0]
             atoms.append(flag.atom if isinstance(flag, Value) else Const(bool(flag)))
+        if ("flag", "return") in self.flags:
+            if status is None or "return" not in status:
+                return None
+            self.returned = Returned(status["return"][1], self)
+            results = self.returned.atoms()
+            before, self.returned_types = self.returned_types, [a.type for a in results]
+            if before != self.returned_types:
+                return None
+            atoms.extend(results)
         return atoms
 
     def _arrays(self) -> dict[Any, Array]:
@@ -345,12 +359,103 @@ class Carried:
                 arrays[place].cell.may_share(cell, "after a loop decided by a value")
 
     def finish(self, outs: tuple[Var, ...]) -> Status:
-        """Put the loop's results where the carried values are."""
-        self._place(outs[: len(outs) - len(self.flags)] if self.flags else outs)
+        """Put the loop's results where the carried values are; the status that the loop leaves behind."""
+        results = self._flagged(outs)
+        self._place(outs[: len(outs) - len(self.flags) - len(results)])
         for name in self.unbound:
             session().touch(self.frame)
-            self.frame.locals[name] = Conflict("is bound only inside a while loop that may not run")
-        return None
+            self.frame.locals[name] = Conflict("is bound only inside a loop that may not run")
+        if ("flag", "return") not in self.flags:
+            return None
+        surely = self.endless and self.broken is None
+        return {"return": (True if surely else Scalar(self.current["flag", "return"]), self.returned.rebuilt(results))}
+
+    @property
+    def broken(self) -> Scalar | None:
+        """Whether the loop was left by break; None where it has none."""
+        return Scalar(self.current["flag", "break"]) if ("flag", "break") in self.flags else None
+
+
+class Returned:
+    """What a loop returns in the turn that leaves the function. Numbers and the memory that the turn made are carried; what was there
+    before the loop is itself."""
+
+    def __init__(self, value: Any, carried: Carried) -> None:
+        self.value = value
+        self.carried = carried
+        self.sources: dict[Any, Any] = {}  # what has to be carried: a cell, or a number or view
+        self.keys: dict[int, Any] = {}  # the source of each array
+        self._find(value)
+
+    def _find(self, x: Any) -> None:
+        if isinstance(x, Array):
+            if x.cell.birth > self.carried.birth or not x.reachable:
+                source = x.cell if x.reachable else x
+                self.keys[id(x)] = id(source)
+                self.sources[id(source)] = source
+        elif isinstance(x, Value):
+            self.sources[id(x)] = x
+        elif id(x) in self.carried.known:
+            return
+        elif isinstance(x, (list, tuple)):
+            for v in x:
+                self._find(v)
+        elif isinstance(x, dict):
+            for v in x.values():
+                self._find(v)
+        elif isinstance(x, Conflict) or hasattr(x, "__dict__"):
+            reason = x.reason if isinstance(x, Conflict) else f"is a {type(x).__name__}"
+            raise Unsupported(
+                f"what is returned inside a loop decided by a value {reason}",
+                span=current().span,
+                hint="break out of the loop and return after it",
+            )
+
+    def atoms(self) -> list[Atom]:
+        """What is carried of it."""
+        found = [x.atom for x in self.sources.values()]
+        if any(loop_sized(a.type) for a in found):
+            raise Unsupported(
+                "what is returned inside a loop decided by a value has a shape that only the values know",
+                code="PGR702",
+                span=current().span,
+                hint="reduce it first: np.sum(x[mask])",
+            )
+        return found
+
+    def rebuilt(self, atoms: Sequence[Atom]) -> Any:
+        """The value after the loop."""
+        arrays = self.carried._arrays()
+        entered = {id(fresh.cell): place for place, (_, fresh) in self.carried.entered.items()}
+        made: dict[Any, Any] = {}
+        for (key, x), atom in zip(self.sources.items(), atoms, strict=True):
+            if not isinstance(x, (Cell, Array)):
+                made[key] = Scalar(atom)
+                continue
+            made[key] = cell = Cell(atom, current())
+            cell.name = atom.name
+            own = x if isinstance(x, Cell) else x.cell
+            places = [place for place, left in self.carried.left.items() if left.cell is own]
+            places += [entered[id(own)]] if id(own) in entered else []
+            for place in places:
+                if place in arrays:
+                    cell.may_share(arrays[place].cell, "after a loop decided by a value")
+            if own.birth <= self.carried.birth:
+                cell.may_share(own, "after a loop decided by a value")
+        return self._with(self.value, made)
+
+    def _with(self, x: Any, made: dict[Any, Any]) -> Any:
+        if isinstance(x, Array):
+            key = self.keys.get(id(x))
+            return x if key is None else Array(made[key], x.path if key == id(x.cell) else ())
+        if isinstance(x, Value):
+            return made[id(x)]
+        if id(x) in self.carried.known:
+            return x
+        if isinstance(x, (list, tuple)):
+            items = [self._with(v, made) for v in x]
+            return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        return {k: self._with(v, made) for k, v in x.items()} if isinstance(x, dict) else x
 
 
 @dataclass

@@ -28,6 +28,7 @@ from .patterns import Patterns
 from .session import session
 from .source import FunctionNode, span_of
 from .staging import Staging
+from .whiles import Whiles
 
 Run = Generator[Any, Any, Status]
 
@@ -70,7 +71,7 @@ class Raised(BaseException):
     """A function called by the walk raises on every path: what is left of the caller's block is not reached."""
 
 
-class Walker(Expressions, Calls, Loops, Handling, Patterns, Staging):
+class Walker(Expressions, Calls, Loops, Whiles, Handling, Patterns, Staging):
     """Walks functions of one trace."""
 
     def __init__(self) -> None:

@@ -261,6 +261,7 @@ class Batch:
             for block in (node.then, node.orelse):
                 with self.builder.block():
                     self.body(block)
+                self.told.update((v, self.told[r]) for v, r in zip(node.outs, block.results) if r in self.told)
             self.give_up(node)
             return
         blocks = [self.block((), b, [self.mapped(v) for v in node.outs]) for b in (node.then, node.orelse)]
@@ -344,13 +345,17 @@ class Batch:
     def while_loop(self, node: While) -> None:
         if self.mapped(node.cond.results[0]):
             hint = "loop a number of times that is the same for all and select with np.where; or control_flow='mask'"
+            before = len(self.errors)
             with self.builder.block():
                 for block in (node.cond, node.body):
                     for p in block.params:
                         self.rebound(p)
                     self.body(block)
-            if node.cond.results[0] not in self.told:
+            if node.cond.results[0] not in self.told and len(self.errors) == before:
+                # else it is left by a test inside that has been told of
                 self.errors.append(self.violation("PGR102", node.span, node.cond.results[0], "while", hint))
+            if node.counted:
+                self.told[node.outs[-1]] = "PGR102"
             self.give_up(node)
             return
         if not any(self.mapped(v) for v in (*node.outs, *node.body.params)):

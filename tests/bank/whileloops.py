@@ -175,3 +175,132 @@ def while_that_does_not_run_and_would_forget(x, s):
         n = n * 0.5
         v = np.sin(x[:2])
     return np.sum(v * v)
+
+
+@program(vec(4), vec(4))
+def return_inside(x, w):
+    t = 5.0 + np.sum(x**2)
+    while t > 0.01:  # <- PGR102
+        t = t * 0.5 * np.cos(0.1 * x[0])
+        if t < 0.3:  # <- PGR101
+            return t * np.sum(w**2)
+    return t * 3.0
+
+
+@program(vec(4), vec(4))
+def break_and_return(x, w):
+    t = 5.0 + np.sum(x**2)
+    k = 0
+    while t > 0.01:  # <- PGR102
+        t = t * 0.5
+        if np.sin(t) > 0.99:  # <- PGR101
+            return t * w[0] ** 2 + x[1]
+        if t < 0.2:  # <- PGR101
+            break
+        k += 1
+    return t * 3.0 * x[0] + k
+
+
+@program(vec(4), vec(4))
+def else_after_a_break(x, w):
+    t = 1.0 + np.sum(x**2)
+    while t > 0.5:  # <- PGR102
+        t = t * 0.7
+        if np.cos(t) > 0.95:  # <- PGR101
+            break
+    else:
+        t = t * w[0]
+    return t * x[1]
+
+
+@program(vec(4), vec(4))
+def else_after_break_and_return(x, w):
+    t = 1.0 + np.sum(x**2)
+    while t > 0.5:  # <- PGR102
+        t = t * 0.7
+        if np.cos(t) > 0.95:  # <- PGR101
+            break
+        if np.cos(t) < -0.9:  # <- PGR101
+            return t * x[0]
+    else:
+        t = t * w[0]
+    return t * x[1]
+
+
+@program(vec(4), vec(4))
+def endless_but_for_a_return(x, w):
+    t = 1.0 + np.sum(x**2)
+    while True:
+        t = t * 0.7
+        if t < 0.3:  # <- PGR101
+            return t * w[0] + x[1] ** 2
+
+
+@program(vec(4))
+def continue_and_return(x):
+    t = 1.0 + np.sum(x**2)
+    s = 0.0
+    while t > 0.1:  # <- PGR102
+        t = t * 0.7
+        if np.sin(10 * t) > 0.5:  # <- PGR101
+            continue
+        s = s + t**2
+        if s > 3.0:  # <- PGR101
+            return s * x[0]
+    return s
+
+
+@program(vec(4), vec(4))
+def a_helper_returns_arrays_from_its_loop(x, w):
+    def shrink(v):
+        steps = 0
+        while np.sum(v * v) > 1.0:  # <- PGR102
+            v = v * 0.8
+            if np.sum(v * w) > 0.5:  # <- PGR101
+                return v, steps
+            steps += 1
+        return v * 2.0, steps
+
+    v, steps = shrink(2.0 * x)
+    return np.sum(v**3) * (1 + steps)
+
+
+@program(vec(4))
+def a_helper_with_a_loop_for_each_element(x):
+    def reduced(v):
+        while v > 1.0:  # <- PGR102
+            if v > 10.0:  # <- PGR101
+                return v / 20.0
+            v = v / 1.5
+        return v
+
+    return sum(reduced(5.0 * v * v) for v in x)
+
+
+@program(vec(4), vec(4))
+def a_counted_loop_that_breaks_and_returns(x, w):
+    i = 0
+    s = x[0]
+    while i < 20:
+        s = s * 1.1 + w[i % 4]
+        i += 1
+        if s > 3.0:  # <- PGR101
+            return s * x[1]
+        if s < -3.0:  # <- PGR101
+            break
+    return s
+
+
+@program(vec(4))
+def return_from_the_inner_of_two(x):
+    t = 2.0 + np.sum(x**2)
+    while t > 0.1:  # <- PGR102
+        s = t
+        while s > 1.0:  # <- PGR102
+            s = s * 0.5
+            if np.sin(s) > 0.95:  # <- PGR101
+                return s * x[0]
+        t = t * 0.6 + 0.01 * s
+        if t < 0.2:  # <- PGR101
+            break
+    return t

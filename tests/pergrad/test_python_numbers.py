@@ -54,3 +54,8 @@ def test_float32_stays():
     w = W.astype(np.float32)
     for transform in (pg.grad, pg.jacfwd, pg.jacrev):
         assert transform(lambda x: np.sum(float(x[0]) * x))(w).dtype == np.float32
+
+
+def test_a_bool_of_numpy_decides_anew_at_every_call():
+    power = pg.grad(lambda x, square: x**2 if square else x**3)
+    assert (power(2.0, np.True_), power(2.0, np.False_), power(2.0, np.bool_(True))) == (4.0, 12.0, 4.0)
