@@ -266,20 +266,30 @@ def _divided(a: Any, b: Any) -> tuple[Any, Any]:
     return quotient, a
 
 
+def _split(a: Any, b: int) -> tuple[Any, Any]:
+    """``a`` as ``b`` times a size plus a rest whose coefficients are less than ``b``."""
+    whole = _whole({names: c // b for names, c in _terms(a)})
+    return whole, _sum(a, -_product(whole, b))
+
+
 def _quotient(a: Any, b: Any) -> Any:
     if isinstance(b, int) and b == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
+    if isinstance(b, int):
+        whole, left = _split(unseen(a), b)
+        return like(_sum(whole, left // b if isinstance(left, int) else Size.named(f"({_factor(left)} // {_factor(b)})")), a)
     quotient, rest = _divided(unseen(a), unseen(b))
-    exact = isinstance(rest, int) and rest == 0 and (isinstance(b, int) or decide(b, ">=", 1))
+    exact = isinstance(rest, int) and rest == 0 and decide(b, ">=", 1)
     return like(quotient if exact else Size.named(f"({_factor(a)} // {_factor(b)})"), a, b)
 
 
 def _rest(a: Any, b: Any) -> Any:
     if isinstance(b, int) and b == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
+    if isinstance(b, int):
+        left = _split(unseen(a), b)[1]
+        return left % b if isinstance(left, int) else like(Size.named(f"({_factor(left)} % {_factor(b)})"), a)
     _, rest = _divided(unseen(a), unseen(b))
-    if isinstance(rest, int) and isinstance(b, int):
-        return rest % b
     if isinstance(rest, int) and rest == 0 and decide(b, ">=", 1):
         return 0
     return like(Size.named(f"({_factor(a)} % {_factor(b)})"), a, b)

@@ -202,7 +202,7 @@ def _pad_width(width: Any, ndim: int) -> tuple[tuple[int, int], ...]:
     pairs = np.broadcast_to(np.asarray(width), (ndim, 2)).tolist()
     if any(w < 0 for pair in pairs for w in pair):
         raise ValueError("index can't contain negative values")
-    return tuple((int(a), int(b)) for a, b in pairs)
+    return tuple((whole(a), whole(b)) for a, b in pairs)
 
 
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
@@ -243,11 +243,12 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
 
 def _pad_type(types: list[Type], params: dict[str, Any]) -> Type:
     widths = params["pad_width"]
-    return types[0].with_shape(d + a + b if a or b else d for d, (a, b) in zip(types[0].shape, widths))
+    return types[0].with_shape(d + a + b for d, (a, b) in zip(types[0].shape, widths))
 
 
 def _pad_back(d: Derivative) -> Any:
-    index = tuple(slice(a or None, -b if b else None) for a, b in d.params["pad_width"])
+    nothing = lambda n: isinstance(n, int) and n == 0  # noqa: E731
+    index = tuple(slice(None if nothing(a) else a, None if nothing(b) else -b) for a, b in d.params["pad_width"])
     return d.ct[index]
 
 

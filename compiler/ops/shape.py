@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Unsupported
 from .families import Batching, Derivative, expand, linear, refuse, same_batch, shape_text
 from .table import op
 
@@ -275,13 +274,12 @@ def _squeeze(x: Any, axis: Any) -> Any:
 
 
 def _prepare_squeeze(a: Any, axis: Any = None) -> Any:
-    from ..core.types import known, normal_axes
+    from ..core.sizes import same
+    from ..core.types import normal_axes
 
     t = _type(a)
-    if axis is None and not known(t.shape):
-        raise Unsupported("squeeze() without axis= depends on a size that varies", code="PGR702", hint="name the axis")
-    axes = tuple(n - t.ndim for n, d in enumerate(t.shape) if d == 1) if axis is None else normal_axes(axis, t.ndim)
-    if any(t.shape[k] != 1 for k in axes):
+    axes = tuple(n - t.ndim for n, d in enumerate(t.shape) if same(d, 1)) if axis is None else normal_axes(axis, t.ndim)
+    if any(not same(t.shape[k], 1) for k in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return [a], {"axis": axes}
 

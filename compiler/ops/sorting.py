@@ -265,11 +265,11 @@ def _neighbours(d: Derivative) -> tuple[Any, list[Any]]:
     import numpy
 
     from ..core.builder import recorded as np
-    from ..core.types import local
+    from ..core.types import Size, local
 
     axis = d.params["axis"]
     n = d.x[0].shape[axis]
-    if local(n):
+    if local(n) or isinstance(n, Size):
         return _counted_neighbours(d)
     # what NumPy gives for 0, 1, 2, … is the place itself
     place = float(numpy.quantile(numpy.arange(float(n)), d.params.get("q", 0.5), method=d.params["method"]))
@@ -409,6 +409,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     import numpy
 
     from ..core.builder import recorded as np
+    from ..core.sizes import same
 
     if period is not None:
         refuse("numpy.interp", "period")
@@ -418,7 +419,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise ValueError("fp and xp are not of the same length.")
     n = xp.shape[0]
     low, high = (fp[0] if left is None else value(left)), (fp[-1] if right is None else value(right))
-    if n == 1:
+    if same(n, 1):
         inside = fp[0]
     else:
         k = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, n - 2)
