@@ -22,7 +22,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     ``vjp_fn(cotangent)`` takes the output's structure and returns a tuple, one gradient per primal, also for one; integer and bool primals
     get float zeros. It may be called many times and be transformed itself. Raises ArgumentError for a cotangent of another shape or
-    structure, also where it would broadcast.
+    structure, also where it would broadcast. Cotangents of complex values are torch's: those of the real parts plus i times those of the
+    imaginary ones.
 
     >>> import numpy as np, pergrad as pg
     >>> out, pullback = pg.vjp(np.sin, np.zeros(2))
