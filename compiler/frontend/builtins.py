@@ -133,7 +133,7 @@ def _number(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: An
 @special(bool)
 def _bool(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
     if len(args) != 1 or not is_symbolic(args[0]):
-        return bool(*args)
+        return walker.truthy(*args) if len(args) == 1 else bool(*args)
     return walker.truth(args[0], "bool()", "PGR202", node, frame)
 
 
@@ -208,7 +208,7 @@ def _any_all(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: A
     out = None
     for v in walker.iterate(args[0]):
         if not is_symbolic(v):
-            if bool(v) is (f is any):
+            if walker.truthy(v) is (f is any):
                 return f is any if out is None else (True if f is any else False)
             continue
         v = walker.truth(v, f"the builtin {f.__name__}", "PGR106", node, frame)
@@ -283,6 +283,7 @@ def _sequence(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: 
 def _dict(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], dict):
         return dict(walker.mapping(args[0]), **kwargs)
+    session().whole(args)
     return dict(*args, **kwargs)
 
 
@@ -294,6 +295,7 @@ def _iterator(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: 
         if f is filter:
             return (x for x in walker.iterate(args[1]) if bool(each(x) if each else x))
         return map(each, *(walker.iterate(a) for a in args[1:]))  # type: ignore[arg-type]
+    session().whole(tuple(a for a in args if not isinstance(a, (list, tuple))))
     lifted = tuple(
         list(walker.iterate(a)) if isinstance(a, (list, tuple, np.ndarray)) or (isinstance(a, Value) and f is reversed) else a for a in args
     )
@@ -324,6 +326,7 @@ def _print(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any
             )
         )
         return
+    session().whole(args)
     warnings.warn("print of a known value runs once, while compiling", stacklevel=2)
     f(*args, **kwargs)
 

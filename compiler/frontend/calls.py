@@ -221,8 +221,11 @@ class Calls:
                 return None
             return self.call_plain(function, args, kwargs)
         if isinstance(owner, (list, tuple, dict)) and session().path_of(owner) is not None and name in ("get", "items", "values", "copy"):
+            if name == "get" and args and not isinstance(args[0], Value) and args[0] in owner:
+                return self.item(owner, args[0])
             captured = self.mapping(owner) if isinstance(owner, dict) else session().items(owner)
             return self.call_plain(getattr(captured, name), args, kwargs)
+        session().whole(owner)
         return self.call_native(function, args, kwargs)
 
     # NumPy
@@ -323,8 +326,7 @@ class Calls:
         def each(x: Any) -> Any:
             if isinstance(x, (list, tuple)) and session().path_of(x) is not None and any(isinstance(v, np.ndarray) for v in x):
                 return type(x)(session().items(x)) if not hasattr(x, "_fields") else x
-            if isinstance(x, Array) and isinstance(x.atom, Const):
-                return x
+            session().whole(x)
             return x
 
         return tuple(each(a) for a in args)

@@ -15,6 +15,7 @@ from ..core.types import Size, counted, seen
 from ..errors import PergradError, Unsupported, VmapViolation
 from .cells import measured, wrap
 from .frames import Frame, Scope, Walked
+from .guards import CONTAINERS
 from .session import Undecided, session
 from .source import span_of
 
@@ -125,6 +126,8 @@ class Expressions:
             return wrap(Const(obj))[index] if _holds_value(index) else wrap_known(obj[index])
         if hasattr(type(obj), "__getitem__") and self.walks(type(obj).__getitem__):
             return self.call(type(obj).__getitem__, (obj, index), {})
+        if isinstance(index, slice) or not isinstance(obj, (list, tuple, dict)):
+            obj = self.contents(obj)
         value = obj[index]
         key = index if isinstance(index, (int, str)) and not isinstance(index, bool) else None
         if key is None or not isinstance(obj, (list, tuple, dict)):
@@ -175,14 +178,14 @@ class Expressions:
     def binary(self: Walker, op: type[ast.operator], left: Any, right: Any) -> Any:
         if isinstance(left, (list, tuple)) and isinstance(right, Value) and op is ast.Mult and right.type.weak:
             right = right.__index__()
-        return _noted(_BINARY[op], left, right)
+        return _noted(_BINARY[op], self.contents(left), self.contents(right))
 
     def eval_UnaryOp(self: Walker, node: ast.UnaryOp, frame: Frame) -> Any:
         value = self.eval(node.operand, frame)
         self.at(node, frame)
         if isinstance(node.op, ast.Not):
             if not is_symbolic(value):
-                return not value
+                return not self.truthy(value)
             return call("numpy.logical_not", self.truth(value, "not", "PGR104", node, frame))
         return _noted(_UNARY[type(node.op)], value)
 
@@ -195,7 +198,7 @@ class Expressions:
             return value
         is_and = isinstance(node.op, ast.And)
         if not is_symbolic(value):
-            return self.bool_op(node, rest[1:], frame) if bool(value) == is_and else value
+            return self.bool_op(node, rest[1:], frame) if self.truthy(value) == is_and else value
         word = "and" if is_and else "or"
         test = self.truth(value, word, "PGR104", rest[0], frame)
         more = lambda: self.bool_op(node, rest[1:], frame)  # noqa: E731
@@ -213,7 +216,7 @@ class Expressions:
         if len(rest) == 1:
             return result
         if not is_symbolic(result):
-            return self.comparison(node, right, rest[1:], frame) if result else result
+            return self.comparison(node, right, rest[1:], frame) if self.truthy(result) else result
         test = self.truth(result, "a chained comparison", "PGR104", node, frame)
         return self.choose(test, lambda: self.comparison(node, right, rest[1:], frame), lambda: result, frame, "a chained comparison")
 
@@ -227,6 +230,8 @@ class Expressions:
             return call("numpy.logical_not", found) if is_symbolic(found) else not found
         if op in (ast.Eq, ast.NotEq) and (_foreign(left) or _foreign(right)):
             return (op is ast.NotEq) if isinstance(left, Value) or isinstance(right, Value) else _COMPARE[op](left, right)
+        if op not in (ast.Is, ast.IsNot):
+            left, right = self.contents(left), self.contents(right)
         return _noted(_COMPARE[op], left, right)
 
     def contains(self: Walker, container: Any, x: Any, node: ast.AST, frame: Frame) -> Any:
@@ -248,7 +253,7 @@ class Expressions:
     def eval_IfExp(self: Walker, node: ast.IfExp, frame: Frame) -> Any:
         test = self.eval(node.test, frame)
         if not is_symbolic(test):
-            return self.eval(node.body if test else node.orelse, frame)
+            return self.eval(node.body if self.truthy(test) else node.orelse, frame)
         test = self.truth(test, "if", "PGR101", node.test, frame)
         return self.choose(
             test, lambda: self.eval(node.body, frame), lambda: self.eval(node.orelse, frame), frame, "a conditional expression"
@@ -349,17 +354,38 @@ class Expressions:
         if is_symbolic(value) and session().depends_on_mapped(value.atom):
             self.refuse_batched(value, "PGR105", "a comprehension's filter", test, frame)
         self.at(test, frame)
-        return bool(value)
+        return self.truthy(value)
 
     def iterate(self: Walker, x: Any) -> Iterator[Any]:
         """Iterate as Python does; what a captured container holds is captured."""
         if isinstance(x, (list, tuple, dict)) and session().path_of(x) is not None:
+            session().measured(x)
             return iter(list(x)) if isinstance(x, dict) else iter(session().items(x))
         if isinstance(x, np.ndarray):
             return iter(wrap(Const(x)))
         if is_user_iterator(x, self):
             return self.call(type(x).__iter__, (x,), {})
+        session().whole(x)
         return iter(x)
+
+    def contents(self: Walker, x: Any) -> Any:
+        """A captured container as something reads it that may read all of it: what it holds is captured, or guarded as a whole."""
+        if not isinstance(x, CONTAINERS) or session().path_of(x) is None:
+            return x
+        if type(x) is list or type(x) is tuple:
+            return type(x)(session().items(x))
+        if type(x) is dict:
+            return self.mapping(x)
+        session().whole(x)
+        return x
+
+    def truthy(self: Walker, value: Any) -> bool:
+        """The truth of what is known."""
+        method = getattr(type(value), "__bool__", None)
+        if method is not None and self.walks(method):
+            return bool(self.call(method, (value,), {}))
+        session().measured(value)
+        return bool(value)
 
 
 class _ComprehensionScope(Scope):

@@ -18,6 +18,7 @@ from ..core.program import Atom, Const, Var, blocks_of, node_vars
 from ..errors import PergradError, Refused, Step, Unsupported, VmapViolation
 from .cells import Array, Cell, Memory, Owner, note_order
 from .generators import KINDS, TYPE, Generator
+from .guards import CONTAINERS, Contents, Guard
 from .sharing import Sharing
 
 _local = threading.local()
@@ -67,26 +68,6 @@ class Undecided(PergradError, RuntimeError):
     code = "PGR701"
     batched = False
     subject = ""
-
-
-@dataclass
-class Guard:
-    """A captured Python value that the compilation depends on."""
-
-    path: Path
-    value: Any
-    equal: bool
-
-    def holds(self) -> bool:
-        try:
-            now = self.path.get()
-        except Exception:  # noqa: BLE001  a capture that cannot be read any more has changed
-            return False
-        if isinstance(self.value, np.ndarray):
-            return isinstance(now, np.ndarray) and now.dtype == self.value.dtype and np.array_equal(now, self.value)
-        if now is self.value:
-            return True
-        return self.equal and type(now) is type(self.value) and bool(now == self.value)
 
 
 class OpenContainers(Memory):
@@ -198,9 +179,10 @@ class Session:
         return found[1] if found and found[0] is value else None
 
     def attribute(self, holder: Any, name: str, value: Any) -> Any:
-        """An attribute that was read from an object: captured when the object was."""
+        """An attribute that was read from an object: captured when the object was. A method of a container is bound anew whenever it is
+        read."""
         path = self.path_of(holder)
-        if path is None:
+        if path is None or getattr(value, "__self__", None) is holder:
             return value
         return self.capture(Path("attribute", path, name, f"{path.text}.{name}"), value)
 
@@ -217,8 +199,21 @@ class Session:
         keys = list(holder) if isinstance(holder, dict) else range(len(holder))
         return [self.item(holder, k, holder[k]) for k in keys]
 
+    def whole(self, x: Any) -> None:
+        """Guard all that a captured container holds, also one in a tuple or list: something has read it that does not say what it read."""
+        path = self.path_of(x) if isinstance(x, CONTAINERS) else None
+        if path is None:
+            for v in x if type(x) in (tuple, list) else ():
+                if isinstance(v, CONTAINERS) and self.path_of(v) is not None:
+                    self.whole(v)
+        elif path.root.kind != "argument" and ("contents", self._key(path)) not in self._guarded:
+            self._guarded.add(("contents", self._key(path)))
+            self.guards.append(Contents.of(path, x))
+
     def measured(self, holder: Any) -> None:
         """Guard the length of a captured list or tuple, the keys of a captured dict: the walk has asked for them."""
+        if not isinstance(holder, (list, tuple, dict)):
+            self.whole(holder)
         path = self.path_of(holder) if isinstance(holder, (list, tuple, dict)) else None
         if path is not None and path.root.kind != "argument":
             self._guard(Path("keys", path, "", path.text), list(holder) if isinstance(holder, dict) else len(holder), equal=True)

@@ -179,7 +179,7 @@ class Walker(Expressions, Calls, Loops, Whiles, Handling, Patterns, Staging):
         if not is_symbolic(test):
             frame.live.append(_loads_of(rest))
             try:
-                status = yield from self.block(node.body if _truth(test, self) else node.orelse, frame)
+                status = yield from self.block(node.body if self.truthy(test) else node.orelse, frame)
             finally:
                 frame.live.pop()
             return _CONTINUE if status is None else (yield from self.after(status, rest, frame))
@@ -361,7 +361,7 @@ class Walker(Expressions, Calls, Loops, Whiles, Handling, Patterns, Staging):
     def run_Assert(self, node: ast.Assert, frame: Frame) -> None:
         test = self.eval(node.test, frame)
         if not is_symbolic(test):
-            if not _truth(test, self):
+            if not self.truthy(test):
                 raise AssertionError(*([self.eval(node.msg, frame)] if node.msg else []))
             return
         self.at(node.test, frame)
@@ -521,11 +521,3 @@ def _leaves(body: list[ast.stmt]) -> bool:
     if isinstance(last, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
         return True
     return isinstance(last, ast.If) and _leaves(last.body) and _leaves(last.orelse)
-
-
-def _truth(value: Any, walker: Walker) -> bool:
-    method = getattr(type(value), "__bool__", None)
-    if method is not None and walker.walks(method):
-        return bool(walker.call(method, (value,), {}))
-    session().measured(value)
-    return bool(value)

@@ -33,7 +33,7 @@ class Whiles:
                 if is_symbolic(test):
                     del current().nodes[before:]
                     return (yield from self.staged_while(node, frame))
-                if not test:
+                if not self.truthy(test):
                     break
                 status = yield from self.block(node.body, frame)
                 after, left = self.left(status)
@@ -187,7 +187,7 @@ class Whiles:
         def test() -> Any:
             value = self.eval(node.test, frame)
             if not is_symbolic(value):
-                carried.endless = bool(value)
+                carried.endless = self.truthy(value)
                 return carried.endless
             return self.truth(value, "while", "PGR102", node.test, frame)
 

@@ -1,6 +1,11 @@
 """Globals, closures and attributes are read afresh at every call; a changed flag is never stale."""
 
+import itertools
+import math
+from collections import deque
+
 import numpy as np
+import pytest
 
 import pergrad as pg
 
@@ -85,3 +90,60 @@ def test_captures_are_not_written():
     table = np.ones(3)
     pg.vmap(pg.grad(lambda x: np.sum(x * table)))(np.ones((2, 3)))
     np.testing.assert_array_equal(table, 1.0)
+
+
+NUMBERS, NAMES, TABLE, RECENT = [1.0, 2.0], {1, 2}, {"a": 1.0}, deque([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("func", "container", "change"),
+    [
+        (lambda x: x**2 if NUMBERS and x else x**3, NUMBERS, lambda: NUMBERS.clear()),
+        (lambda x: x**2 if not NUMBERS else x**3, NUMBERS, lambda: NUMBERS.clear()),
+        (lambda x: x**2 if bool(NUMBERS) else x**3, NUMBERS, lambda: NUMBERS.clear()),
+        (lambda x: x * len(NUMBERS or [1, 2, 3]), NUMBERS, lambda: NUMBERS.clear()),
+        (lambda x: x**2 if NUMBERS == [1.0, 2.0] else x**3, NUMBERS, lambda: NUMBERS.append(3.0)),
+        (lambda x: x * sum(NUMBERS + [1.0]), NUMBERS, lambda: NUMBERS.append(3.0)),
+        (lambda x: x * sum(NUMBERS * 2), NUMBERS, lambda: NUMBERS.append(3.0)),
+        (lambda x: x * sum(NUMBERS[1:]), NUMBERS, lambda: NUMBERS.append(3.0)),
+        (lambda x: x * NUMBERS.index(2.0), NUMBERS, lambda: NUMBERS.insert(0, 3.0)),
+        (lambda x: x * NUMBERS.count(2.0), NUMBERS, lambda: NUMBERS.append(2.0)),
+        (lambda x: x * len(str(NUMBERS)), NUMBERS, lambda: NUMBERS.append(2.0)),
+        (lambda x: x * math.prod(NUMBERS), NUMBERS, lambda: NUMBERS.append(3.0)),
+        (lambda x: x * sum(itertools.chain(NUMBERS, [1.0])), NUMBERS, lambda: NUMBERS.append(3.0)),
+        (lambda x: x**2 if 3 in NAMES else x**3, NAMES, lambda: NAMES.add(3)),
+        (lambda x: x**2 if 3 not in NAMES else x**3, NAMES, lambda: NAMES.add(3)),
+        (lambda x: x * len(NAMES), NAMES, lambda: NAMES.add(3)),
+        (lambda x: x * sum(v for v in NAMES), NAMES, lambda: NAMES.add(3)),
+        (lambda x: x * max(NAMES), NAMES, lambda: NAMES.add(3)),
+        (lambda x: x * len(NAMES | {9}), NAMES, lambda: NAMES.add(3)),
+        (lambda x: x**2 if {3}.issubset(NAMES) else x**3, NAMES, lambda: NAMES.add(3)),
+        (lambda x: x * TABLE.get("b", 0.5), TABLE, lambda: TABLE.update(b=2.0)),
+        (lambda x: x * sum((TABLE | {"c": 1.0}).values()), TABLE, lambda: TABLE.update(a=2.0)),
+        (lambda x: x * len([key for key in TABLE]), TABLE, lambda: TABLE.update(b=2.0)),
+        (lambda x: x * sum(RECENT), RECENT, lambda: RECENT.append(3.0)),
+        (lambda x: x * RECENT[-1], RECENT, lambda: RECENT.append(3.0)),
+        (lambda x: x * len(RECENT), RECENT, lambda: RECENT.append(3.0)),
+    ],
+)
+def test_whatever_reads_a_captured_container_reads_it_afresh(func, container, change):
+    before = container.copy()
+    value = pg.grad_and_value(func)
+    assert value(2.0)[1] == func(2.0)
+    try:
+        change()
+        assert value(2.0)[1] == func(2.0)
+    finally:
+        container.clear()
+        (container.extend if isinstance(container, (list, deque)) else container.update)(before)
+    assert value(2.0)[1] == func(2.0)
+    assert value.cache_info().misses == 2
+
+
+def test_an_item_that_is_not_read_compiles_nothing_anew():
+    state = {"rate": 2.0, "step": 0}
+    value = pg.grad_and_value(lambda x: x * state["rate"] * state.get("rate"))
+    for step in range(3):
+        state["step"] = step
+        assert value(3.0)[1] == 12.0
+    assert value.cache_info().misses == 1
