@@ -402,6 +402,8 @@ class External(Caller):
     def tree_method(self, owner: Ref, c: Cell, name: str, args: Args, node: ast.AST, where: ast.expr | None) -> Value | None:
         """What an argument answers if it is a dict or a list."""
         each = lambda: self.part(owner, c, ("each",), node)
+        if hasattr(str, name) and not c.batch.any and any(isinstance(v, Static) and isinstance(v.const, str) for v in args.positional):
+            return ANY
         if name == "items" and not args.positional:
             pairs = [Tuple((Static(k), v)) for k, v in c.items.items()]
             return self.new(

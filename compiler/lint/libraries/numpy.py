@@ -116,6 +116,18 @@ DRAWS = frozenset(
 GENERATORS = frozenset({"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "random.Random"})
 SHUFFLES = frozenset({"shuffle"})
 
+# Functions and methods that the op table has no entry for and that take arrays; what it gains an entry for counts no more.
+UNRULED = frozenset(
+    """apply_along_axis apply_over_axes array2string array_repr array_str asarray_chkfinite asfortranarray asmatrix bitwise_count bmat
+    busday_count
+    busday_offset datetime_as_string frexp from_dlpack frombuffer fromfunction fromiter frompyfunc fromstring histogram histogram2d
+    histogram_bin_edges histogramdd i0 is_busday isfortran isin in1d isnat ldexp matvec may_share_memory mintypecode nanmedian
+    nanpercentile nanquantile nextafter packbits place poly polyadd polyder polydiv polyfit polyint polymul polysub real_if_close require
+    roots shares_memory sort_complex spacing unpackbits unwrap vecmat linalg.eig linalg.eigvals linalg.tensorinv linalg.tensorsolve
+    fft.hfft fft.ihfft""".split()
+)
+UNRULED_METHODS = frozenset({"byteswap", "getfield", "newbyteorder", "partition", "resize", "setfield", "setflags", "to_device"})
+
 # Only what these raise on values of the array is a numerical failure.
 FAILING = frozenset({"inv", "solve", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "svd", "lstsq", "pinv", "tensorinv", "tensorsolve"})
 
@@ -175,6 +187,11 @@ def positional(text: str) -> tuple[str, ...]:
         if name.startswith("*"):
             break
     return tuple(out)
+
+
+def has_rule(name: str) -> bool:
+    """Whether the compiler knows a function of NumPy that takes arrays; what is no such function counts as known."""
+    return name.removeprefix("numpy.") not in UNRULED or _entry(name) is not None
 
 
 def out_position(name: str) -> int | None:
