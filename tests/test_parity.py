@@ -10,8 +10,18 @@ import pytest
 
 from tests.bank import FAMILIES, bank
 
-# What text alone cannot show, or shows besides: program -> why. Its findings are not compared.
-TEXT_CANNOT_SHOW: dict[str, str] = {}
+MEMORY = "which memory a name stands for depends on the turn of a branch or a loop: the compiler's limit, mapped or not"
+# What text alone cannot show: program -> why. Its marks are not asked for; what is reported besides is a fault there too.
+TEXT_CANNOT_SHOW = {
+    "joins.view_of_an_inner_branch_and_a_write_after_it": MEMORY,
+    "joins.view_of_a_turn_that_may_be_the_last": MEMORY,
+    "joins.argument_of_a_helper_that_may_have_returned_it": MEMORY,
+    "joins.one_of_two_lists": MEMORY,
+    "joins.one_list_under_two_names_on_one_side": MEMORY,
+    "joins.while_writes_a_name_that_its_branch_binds_to_another": MEMORY,
+    "joins.write_after_a_while_whose_branch_bound_the_name": MEMORY,
+    "joins.while_that_swaps_views_and_writes_their_base": MEMORY,
+}
 
 
 def without_entries(text):
@@ -47,15 +57,14 @@ def test_the_linter_reports_the_marked_lines_and_no_others(family, tmp_path):
     found = lint(family, tmp_path)
     faults = []
     for program in bank(family):
-        if program.name in TEXT_CANNOT_SHOW:
-            continue
         marked = {(v.code, v.line) for v in program.violations}
         reported = {key for key in found if key[1] in lines_of(program)}
         wrong = {key for key in reported - marked if found[key]["severity"] == "error"}
-        faults += [f"{program.name}: {code} on line {line} not reported" for code, line in sorted(marked - reported)]
+        missed = marked - reported if program.name not in TEXT_CANNOT_SHOW else set()
+        faults += [f"{program.name}: {code} on line {line} not reported" for code, line in sorted(missed)]
         faults += [f"{program.name}: {key[0]} on line {key[1]} reported: {found[key]['message']}" for key in sorted(wrong)]
     assert not faults, "\n".join(faults)
 
 
 def test_exceptions_name_programs_of_the_bank():
-    assert set(TEXT_CANNOT_SHOW) <= {program.name for program in bank()}
+    assert set(TEXT_CANNOT_SHOW) <= {program.name for program in bank() if {v.code for v in program.violations} == {"PGR701"}}

@@ -10,6 +10,7 @@ from .libraries import library, owner_of
 from .values import (
     ANY,
     CLEAN,
+    SLICE,
     UNKNOWN,
     Batch,
     Bound,
@@ -299,6 +300,8 @@ class Access(Heap):
             return "array"
         value = self.values.get(node)
         if isinstance(value, Lib) and value.name.endswith(".newaxis"):
+            return "slice"
+        if isinstance(value, Tuple) and value.names == SLICE:
             return "slice"
         if value is not None and (self.is_boolean(value) or any(c.kind in ("array", "list") for _, c in self.cells(value))):
             return "array"

@@ -290,6 +290,8 @@ class Caller(Writer):
         for base in cls.bases:
             if isinstance(base, ClassOf) and room:
                 out.update(self.fields(base, room - 1))
+            elif isinstance(base, Lib) and base.name.startswith("namedtuple."):
+                out.update(dict.fromkeys(base.name.split(".")[1:]))
         names = self.heap.get(cls.frame, {})
         for s in cls.node.body:
             if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and "ClassVar" not in ast.unparse(s.annotation):

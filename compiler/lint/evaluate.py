@@ -223,7 +223,9 @@ class Evaluator(Access):
         return self.array(node, self.batch(value), self.is_boolean(value))
 
     def eval_BinOp(self, node: ast.BinOp) -> Value:
-        return self.binary(node, node.op, self.eval(node.left), self.eval(node.right))
+        left, right = self.eval(node.left), self.eval(node.right)
+        self.fire("BinOp", node)
+        return self.binary(node, node.op, left, right)
 
     def binary(self, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
         if isinstance(a, (Static, Lib)) and isinstance(b, (Static, Lib)):

@@ -73,6 +73,7 @@ class Executor(Maps):
             self.assign(target.value, value, source)
         elif isinstance(target, ast.Subscript):
             base, index = self.eval(target.value), self.eval(target.slice)
+            self.fire("store", target)
             self.store_item(base, index, value, target, target)
             self.note_write(target.value, value, target)
         elif isinstance(target, ast.Attribute):
@@ -150,6 +151,7 @@ class Executor(Maps):
             return
         if isinstance(target, ast.Subscript):
             base, index = self.eval(target.value), self.eval(target.slice)
+            self.fire("store", target)
             const = index.const if isinstance(index, Static) else None
             old = self.item(base, index, target)
             result = self.binary(node, node.op, old, value)
@@ -480,7 +482,10 @@ class Executor(Maps):
     def do_ClassDef(self, node: ast.ClassDef) -> None:
         outer = self.frames[-1]
         bases = tuple(self.eval(b) for b in node.bases)
-        marks = tuple(b.name.rpartition(".")[2] for b in bases if isinstance(b, Lib)) + tuple(decorator_names(node))
+        marks = tuple(decorator_names(node))
+        for b in bases:
+            if isinstance(b, Lib):
+                marks += ("NamedTuple",) if b.name.startswith("namedtuple.") else (b.name.rpartition(".")[2],)
         id = (self.context, "class", node)
         self.heap[id] = {}
         self.parents[id] = outer.id if not outer.is_class else self.parents.get(outer.id)

@@ -152,7 +152,8 @@ class External(Caller):
         if fact is not None and fact.key:
             self.draw(node, name, "key", 0, args.get(0, "key"))
         if name[:1].isalpha() and short[:1].isupper() and fact is None and owner == "torch":
-            return self.new(node, Cell("lib", self.deep_all(args), self.depth, cls=Lib(name)))
+            given = {f".{key}": value for key, value in args.keywords.items()}
+            return self.new(node, Cell("lib", self.deep_all(args), self.depth, cls=Lib(name), items=given))
         batch = self.deep_all(args)
         if self.watched and batch.any:
             self.watched[-1].add("linear algebra" if short in data.FAILING else "arithmetic")
@@ -189,13 +190,20 @@ class External(Caller):
 
     def is_random(self, fact: Fact, args: Args) -> bool:
         """Not random after all: ``dropout(x, training=False)``, or a probability of 0."""
+        if fact.when:
+            on = args.get(fact.parameters.index(fact.when), fact.when)
+            if on is None or (isinstance(on, Static) and not on.const):
+                return False
         for name in fact.unless:
             position = fact.parameters.index(name) if name in fact.parameters else None
             value = args.get(position, name)
             if isinstance(value, Static):
                 if value.const is False:
                     return False
-        return True
+        return "p" not in fact.parameters or not self.is_zero(args.get(fact.parameters.index("p"), "p"))
+
+    def is_zero(self, probability: Value | None) -> bool:
+        return isinstance(probability, Static) and isinstance(probability.const, (int, float)) and probability.const == 0
 
     def write_out(self, name: str, fact: Fact | None, args: Args, node: ast.AST, batch: Batch) -> None:
         """``out=``, ``out`` by position, and parameters that a function writes to."""
@@ -235,6 +243,8 @@ class External(Caller):
     def call_method(self, method: Method, args: Args, node: ast.AST) -> Value:
         owner, name = method.owner, method.name
         if isinstance(owner, Static):
+            if name == "format" and isinstance(owner.const, str):
+                self.fire("call", Call(node, "builtins.str.format", "python", args, owner, None, None, False))
             return ANY if not self.deep_all(args).any or isinstance(owner.const, str) else self.unknown_call(args, node)
         if isinstance(owner, Tuple):
             return self.tuple_method(owner, name, args)
@@ -282,9 +292,8 @@ class External(Caller):
                 self.values[node.func] = Method(base, node.func.attr)
                 return self.join_all(out)
             if node.func.attr in ("eval", "train") and any(c is not None and c.kind == "object" for c in cells):
-                self.set_training(
-                    base, node.func.attr == "train" and not any(isinstance(a, ast.Constant) and a.value is False for a in node.args)
-                )
+                off = any(isinstance(a, ast.Constant) and a.value is False for a in node.args)
+                self.set_mode(base, "training", node.func.attr == "train" and not off)
                 if not any(c is not None and isinstance(c.cls, ClassOf) and self.in_class(c.cls, node.func.attr) for c in cells):
                     return base
             func = self.attribute(base, node.func.attr, node.func)
@@ -462,20 +471,20 @@ class External(Caller):
         if kind.startswith("torch.nn."):
             if name in ("eval", "requires_grad_", "to", "double", "float", "half", "cuda", "cpu", "train"):
                 if name in ("eval", "train"):
-                    self.set_training(owner, name == "train" and args.positional != [Static(False)])
+                    self.set_mode(owner, "training", name == "train" and args.positional != [Static(False)])
                 return owner
             if name == "forward":
                 return self.call_instance(owner, c, args, node)
         return self.unknown_call(args, node, owner)
 
-    def set_training(self, value: Value, mode: bool, room: int = 6) -> None:
-        """``module.eval()`` and ``module.train()``: a mode of the module and of all modules in it."""
+    def set_mode(self, value: Value, name: str, mode: bool, room: int = 6) -> None:
+        """``module.eval()``, ``module.train()`` and their like: a mode of the module and of all modules in it."""
         for ref, c in list(self.cells(value)):
             if c.kind in ("lib", "object", "list", "dict") and room:
                 for v in c.items.values():
-                    self.set_training(v, mode, room - 1)
+                    self.set_mode(v, name, mode, room - 1)
                 if c.kind in ("lib", "object"):
-                    self.heap[ref.id] = c._replace(items={**c.items, ".training": Static(mode)})
+                    self.heap[ref.id] = c._replace(items={**c.items, f".{name}": Static(mode)})
 
     def call_instance(self, ref: Ref, c: Cell, args: Args, node: ast.AST) -> Value:
         """Calling an instance of a library's class: a layer."""
@@ -485,10 +494,13 @@ class External(Caller):
             training = c.items.get(".training") != Static(False)
             from .libraries.torch import NORMS, RANDOM_MODULES
 
-            if short.startswith(RANDOM_MODULES) and training and self.library == "torch":
+            probability = c.items.get(".p")
+            if short.startswith(RANDOM_MODULES) and training and self.library == "torch" and not self.is_zero(probability):
                 self.draw(node, short, "library", 0)
             if short.startswith(NORMS) and training and self.library == "torch":
-                self.fire("statistics", (node, short))
+                tracked = c.items.get(".track_running_stats", Static(True))
+                if tracked != Static(False):
+                    self.fire("statistics", (node, short, self.deep_all(args)))
             if short == "Sequential":
                 value = args.positional[0] if args.positional else ANY
                 for layer in c.items.values():

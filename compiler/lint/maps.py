@@ -78,6 +78,13 @@ def transform_of(name: str) -> tuple[str, str] | None:
     return found, short
 
 
+class Fields:
+    """in_dims as an object of a user's class, such as a dataclass: what it holds by attribute."""
+
+    def __init__(self, cls: Value, entries: dict[Any, Any]) -> None:
+        self.cls, self.entries = cls, entries
+
+
 class Maps(PythonCalls):
     """Transforms of functions."""
 
@@ -96,6 +103,8 @@ class Maps(PythonCalls):
         if transform is not None:
             library, short = transform
             return self.immediate(library, short, args, node) if short in AT_ONCE else self.transformed(name, library, short, args, node)
+        if name.startswith("namedtuple."):
+            return self.make_named(name, args)
         if name == "pergrad.pullback":
             return self.any(node, self.deep_all(args))
         if name in TREE_LEAVES:
@@ -105,6 +114,9 @@ class Maps(PythonCalls):
             return self.tree_map(args, node)
         if name in ("torch.func.functional_call", "functorch.functional_call", "torch.nn.utils.stateless.functional_call"):
             return self.functional_call(args, node)
+        if name.endswith("replace_all_batch_norm_modules_") and args.positional:
+            self.set_mode(args.positional[0], "track_running_stats", False)
+            return args.positional[0]
         if name in ("jax.pure_callback", "jax.experimental.io_callback"):
             return self.any(node, self.deep_all(args))
         if name.startswith("jax.lax."):
@@ -136,6 +148,9 @@ class Maps(PythonCalls):
     def is_library_function(self, func: Value) -> bool:
         while isinstance(func, (Partial, Transformed)):
             func = func.func
+        c = self.cell(func)
+        if c is not None and c.kind == "lib":
+            return True
         return isinstance(func, Lib) and not func.name.startswith("builtins.")
 
     def resolve(self, func: Value, room: int = 8) -> Func | None:
@@ -223,7 +238,7 @@ class Maps(PythonCalls):
         self.call_transformed(func, args, func.site)
 
     def dims(self, value: Value) -> Any:
-        """in_dims as a Python structure of ints and None; what cannot be read is UNKNOWN."""
+        """in_dims as a structure of ints and None; what cannot be read is UNKNOWN."""
         if isinstance(value, Static):
             return value.const if value.const is None or (isinstance(value.const, int) and not isinstance(value.const, bool)) else UNKNOWN
         if isinstance(value, Tuple):
@@ -233,6 +248,8 @@ class Maps(PythonCalls):
             if c.kind == "dict":
                 return {k: self.dims(v) for k, v in c.items.items()}
             return [self.dims(v) for v in c.items.values()]
+        if c is not None and c.kind == "object" and c.cls is not None and c.items:
+            return Fields(c.cls, {k: self.dims(v) for k, v in c.items.items()})
         return UNKNOWN
 
     def call_per_sample(self, func: Transformed, args: Args, node: ast.AST) -> Value:
@@ -271,7 +288,7 @@ class Maps(PythonCalls):
                     dims[i]
                     if isinstance(dims, (tuple, list)) and i < len(dims)
                     else UNKNOWN
-                    if isinstance(dims, (dict, tuple, list))
+                    if isinstance(dims, (dict, tuple, list, Fields))
                     else dims
                 )
                 name = names[i][0] if i < len(names) else ""
@@ -304,7 +321,7 @@ class Maps(PythonCalls):
         if isinstance(value, Union):
             return self.join_all([self.map_value(v, dim, bit, (*key, n), name, made) for n, v in enumerate(value.items)])
         c = self.cell(value)
-        if isinstance(dim, (tuple, list, dict)):
+        if isinstance(dim, (tuple, list, dict, Fields)):
             return self.map_tree(value, c, dim, bit, key, name, made)
         if dim is None:
             if c is None:
@@ -352,7 +369,8 @@ class Maps(PythonCalls):
 
     def map_tree(self, value: Value, c: Cell | None, dim: Any, bit: int, key: Any, name: str, made: Transformed) -> Value:
         """in_dims given per entry of a dict, list or tuple."""
-        entries = dim.items() if isinstance(dim, dict) else enumerate(dim)
+        named = dim.entries if isinstance(dim, Fields) else dim
+        entries = named.items() if isinstance(named, dict) else enumerate(named)
         known = value.items if isinstance(value, Tuple) else ()
         items: dict[Any, Value] = {}
         for k, d in entries:
@@ -366,7 +384,8 @@ class Maps(PythonCalls):
         if isinstance(dim, tuple):
             return Tuple(tuple(items.values()), value.names if isinstance(value, Tuple) else ())
         root = Root("argument", name, self.span(made.site, made.module))
-        self.heap[key] = Cell("dict" if isinstance(dim, dict) else "list", CLEAN, self.depth, root, items=items)
+        kind = "object" if isinstance(dim, Fields) else "dict" if isinstance(dim, dict) else "list"
+        self.heap[key] = Cell(kind, CLEAN, self.depth, root, items=items, cls=dim.cls if isinstance(dim, Fields) else None)
         self.origins[key] = Trail(self.span(made.site, made.module), f"{name} is mapped here", name)
         return Ref(key)
 

@@ -7,7 +7,26 @@ import builtins
 
 from .external import External
 from .heap import Args
-from .values import ANY, UNKNOWN, Bound, Cell, Func, Lib, Partial, Ref, Root, Static, Transformed, Tuple, Union, Value, alternatives, join
+from .values import (
+    ANY,
+    NONE,
+    SLICE,
+    UNKNOWN,
+    Bound,
+    Cell,
+    Func,
+    Lib,
+    Partial,
+    Ref,
+    Root,
+    Static,
+    Transformed,
+    Tuple,
+    Union,
+    Value,
+    alternatives,
+    join,
+)
 
 
 class PythonCalls(External):
@@ -33,7 +52,7 @@ class PythonCalls(External):
             return self.operator_call(name.rpartition(".")[2], args, node)
         if module == "itertools":
             return self.iterator(name.rpartition(".")[2], args, node)
-        if name == "collections.namedtuple":
+        if name in ("collections.namedtuple", "typing.NamedTuple"):
             return self.named_tuple(args)
         if module == "collections":
             return self.new(node, Cell("list" if name.endswith("deque") else "dict", depth=self.depth))
@@ -46,12 +65,26 @@ class PythonCalls(External):
         return self.unknown_call(args, node) if self.deep_all(args).any else ANY
 
     def named_tuple(self, args: Args) -> Value:
-        return Lib("namedtuple") if len(args.positional) < 2 else Lib("namedtuple." + ".".join(self.field_names(args.positional[1])))
+        """A class made by ``namedtuple("P", "a b")`` or ``NamedTuple("P", [("a", int)])``, known by its fields."""
+        fields = args.get(1, "field_names") or args.get(1, "fields")
+        names = self.field_names(fields) if fields is not None else []
+        return Lib("namedtuple." + ".".join(names)) if names else ANY
 
     def field_names(self, value: Value) -> list[str]:
         if isinstance(value, Static) and isinstance(value.const, str):
             return value.const.replace(",", " ").split()
-        return [str(v.const) for v in self.known_items(value) or [] if isinstance(v, Static)]
+        entries = [v.items[0] if isinstance(v, Tuple) and v.items else v for v in self.known_items(value) or []]
+        return [str(v.const) for v in entries if isinstance(v, Static)]
+
+    def make_named(self, name: str, args: Args) -> Value:
+        """An instance of a named tuple's class, or one made by its ``_make``."""
+        names = name.split(".")[1:]
+        if names[-1] == "_make" and args.positional:
+            items = self.known_items(args.positional[0])
+            return Tuple(tuple(items), tuple(names[:-1])) if items is not None else args.positional[0]
+        given = dict(zip(names, args.positional)) | args.keywords
+        rest = args.star if args.star is not None else ANY
+        return Tuple(tuple(given.get(n, rest) for n in names), tuple(names))
 
     def operator_call(self, short: str, args: Args, node: ast.AST) -> Value:
         if short in ("itemgetter", "attrgetter", "methodcaller", "index", "truth", "not_", "is_", "is_not", "length_hint"):
@@ -60,6 +93,11 @@ class PythonCalls(External):
 
     def iterator(self, short: str, args: Args, node: ast.AST) -> Value:
         parts = [self.element(v, node) for v in args.positional]
+        if short in ("takewhile", "dropwhile", "filterfalse") and len(args.positional) == 2:
+            return self.call_builtins_filter(args, node)
+        if short == "compress" and len(parts) == 2:
+            self.fire("predicate", (node, parts[1]))
+            parts = parts[:1]
         if short in ("product", "zip_longest", "pairwise", "combinations", "permutations"):
             rest: Value = Tuple(tuple(parts)) if short in ("product", "zip_longest") else self.join_all(parts)
             return self.new(node, Cell("list", depth=self.depth, rest=rest))
@@ -268,7 +306,10 @@ class PythonCalls(External):
         return super().attribute(base, name, node)
 
     def call_builtins_slice(self, args: Args, node: ast.AST) -> Value:
-        return ANY
+        given = args.positional
+        if len(given) == 1:
+            given = [NONE, *given]
+        return Tuple((*given, *[NONE] * (3 - len(given))), SLICE) if given and args.star is None else ANY
 
     def call_builtins_globals(self, args: Args, node: ast.AST) -> Value:
         return ANY

@@ -134,6 +134,10 @@ class Tuple(_Record):
         self.items, self.names = items, names
 
 
+# What `slice(...)` gives: its bounds, under their names.
+SLICE = ("start", "stop", "step")
+
+
 class Func(_Record):
     """A function, method or lambda of the user. ``frame`` is the scope it was made in; ``sure`` is False under an unknown decorator."""
 

@@ -14,8 +14,8 @@ class Fact(NamedTuple):
 
     ``static``: parameter -> the code of a batched value there. ``writes``: parameters written in place ("self" for a method's own array).
     ``rejected``: the code when the operand is batched, ``unless`` one of those parameters is given. ``returns``: "array", "bool" (an
-    array of
-    truth values), "static", "none", "self" or "view". ``key``: the parameter that holds a jax key.
+    array of truth values), "static", "none", "self", "view" or "build" (a new array of Python's values). ``key``: the parameter that holds
+    a jax key. ``random``: it draws; ``when``: only where that parameter is given and true.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Fact(NamedTuple):
     returns: str = "array"
     hint: str = ""
     key: str = ""
+    when: str = ""
 
 
 def signature(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -55,7 +56,8 @@ def table(text: str) -> dict[str, tuple[str, str]]:
 def make(name: str, entry: tuple[str, str]) -> Fact:
     """The fact of one line of a table.
 
-    Marks after the arrow, separated by spaces: a kind of result, a code (rejected), ``random``, ``writes=a+b``, ``unless=a+b``, ``key=a``.
+    Marks after the arrow, separated by spaces: a kind of result, a code (rejected), ``random``, ``writes=a+b``, ``unless=a+b``, ``key=a``,
+    ``if=a``.
     """
     parameters, static = signature(entry[0])
     fields: dict[str, object] = {}
@@ -66,7 +68,7 @@ def make(name: str, entry: tuple[str, str]) -> Fact:
             fields["rejected"] = mark
         elif "=" in mark:
             field, value = mark.split("=")
-            fields[field] = value if field == "key" else tuple(value.split("+"))
+            fields[{"if": "when"}.get(field, field)] = value if field in ("key", "if") else tuple(value.split("+"))
         else:
             fields["returns"] = mark
     return Fact(name, parameters, static, **fields)  # type: ignore[arg-type]

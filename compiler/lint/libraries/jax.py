@@ -54,7 +54,7 @@ jax.lax.dynamic_slice_in_dim(operand, start_index, slice_size!403, axis!202)
 jax.lax.slice(operand, start_indices!403, limit_indices!403)
 jax.lax.slice_in_dim(operand, start_index!403, limit_index!403)
 jax.lax.top_k(operand, k!202)
-jax.device_get(x) -> static PGR205
+jax.device_get(x) -> view
 jax.eval_shape|jax.make_jaxpr|jax.devices|jax.device_count|jax.local_device_count|jax.default_backend|jax.ShapeDtypeStruct -> static
 jax.process_index|jax.process_count|jax.local_devices -> static
 jax.lax.axis_index|jax.lax.psum|jax.lax.pmean(x)

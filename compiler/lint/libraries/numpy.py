@@ -23,7 +23,7 @@ eye(N!404, M!404, k!404)
 identity(n!404)
 tri(N!404, M!404, k!404)
 indices(dimensions!404)
-reshape(a, shape!404, order)
+reshape(a, shape!404, order) -> view
 resize(a, new_shape!404)
 broadcast_to(array, shape!404)
 tile(A, reps!405)
@@ -84,7 +84,8 @@ item() -> static PGR201
 tolist() -> static PGR203
 nonzero() -> PGR401
 compress(condition!401, axis, out)
-reshape|resize(*shape!404)
+reshape(*shape!404) -> view
+resize(*shape!404)
 repeat(repeats!405, axis)
 any|all(axis!202, out) -> bool
 sum|prod|mean|var|std|cumsum|cumprod|max|min|argmax|argmin|ptp|trace(axis!202, dtype, out)
@@ -119,12 +120,11 @@ SHUFFLES = frozenset({"shuffle"})
 # Functions and methods that the op table has no entry for and that take arrays; what it gains an entry for counts no more.
 UNRULED = frozenset(
     """apply_along_axis apply_over_axes array2string array_repr array_str asarray_chkfinite asfortranarray asmatrix bitwise_count bmat
-    busday_count
-    busday_offset datetime_as_string frexp from_dlpack frombuffer fromfunction fromiter frompyfunc fromstring histogram histogram2d
-    histogram_bin_edges histogramdd i0 is_busday isfortran isin in1d isnat ldexp matvec may_share_memory mintypecode nanmedian
-    nanpercentile nanquantile nextafter packbits place poly polyadd polyder polydiv polyfit polyint polymul polysub real_if_close require
-    roots shares_memory sort_complex spacing unpackbits unwrap vecmat linalg.eig linalg.eigvals linalg.tensorinv linalg.tensorsolve
-    fft.hfft fft.ihfft""".split()
+    busday_count busday_offset datetime_as_string frexp from_dlpack frombuffer fromfunction fromiter frompyfunc fromstring
+    histogram histogram2d histogram_bin_edges histogramdd i0 is_busday isfortran isin in1d isnat ldexp matvec may_share_memory
+    mintypecode nanmedian nanpercentile nanquantile nextafter packbits place save savetxt savez savez_compressed poly polyadd
+    polyder polydiv polyfit polyint polymul polysub real_if_close require roots shares_memory sort_complex spacing unpackbits
+    unwrap vecmat linalg.eig linalg.eigvals linalg.tensorinv linalg.tensorsolve fft.hfft fft.ihfft""".split()
 )
 UNRULED_METHODS = frozenset({"byteswap", "getfield", "newbyteorder", "partition", "resize", "setfield", "setflags", "to_device"})
 
@@ -149,14 +149,17 @@ def function(name: str) -> Fact | None:
                 parameters=("x",) if short in SHUFFLES else (),
             )
         return Fact(name, returns="none")
-    entry = _entry(name)
     short = name.removeprefix("numpy.")
+    ufunc, _, method = short.rpartition(".")
+    if method == "at" and ufunc in UNARY | BINARY:
+        return Fact(name, ("a", "indices", "b"), writes=("a",), returns="none")
+    entry = _entry(name)
     own = make(name, FUNCTIONS[short]) if short in FUNCTIONS else None
     if entry is not None:
         fact = Fact(
             name,
             positional(entry.signature),
-            dict(entry.static),
+            {**numbers(entry.parameters), **entry.static},
             tuple(entry.writes),
             entry.rejected or "",
             own.unless if own else (),
@@ -173,6 +176,14 @@ def function(name: str) -> Fact | None:
             rejected=fact.rejected or own.rejected,
         )
     return own
+
+
+# Parameters that are Python numbers in whichever function has them.
+NUMBERS = frozenset({"axis", "axes", "axis1", "axis2", "source", "destination", "kth", "ord", "decimals", "ddof"})
+
+
+def numbers(parameters: tuple[str, ...]) -> dict[str, str]:
+    return {p: "PGR202" for p in parameters if p in NUMBERS}
 
 
 def positional(text: str) -> tuple[str, ...]:
@@ -215,7 +226,7 @@ def method(name: str) -> Fact | None:
     return Fact(
         name,
         parameters[1:],
-        dict(entry.static),
+        {**numbers(entry.parameters), **entry.static},
         tuple("self" if w in first else w for w in entry.writes),
         entry.rejected or "",
         (),

@@ -40,14 +40,17 @@ rand|randn(*size!404) -> random
 randint(low!404, high!404, size!404) -> random
 randperm(n!404) -> random
 rand_like|randn_like|randint_like(input) -> random
-bernoulli|multinomial|normal|poisson|binomial|dropout|alpha_dropout|feature_dropout(input) -> random
+bernoulli|multinomial|normal|poisson|binomial(input) -> random
+pca_lowrank|svd_lowrank|lobpcg(A) -> random
+dropout|alpha_dropout|feature_dropout|feature_alpha_dropout(input, p, train) -> random unless=train
 nn.functional.dropout|nn.functional.dropout1d(input, p, training, inplace) -> random unless=training
 nn.functional.dropout2d|nn.functional.dropout3d(input, p, training, inplace) -> random unless=training
-nn.functional.alpha_dropout|nn.functional.feature_alpha_dropout(input, p, training, inplace) -> random unless=training
+nn.functional.alpha_dropout|nn.functional.feature_alpha_dropout(input, p, training, inplace) -> random if=training
 nn.functional.gumbel_softmax(logits) -> random
-nn.functional.rrelu(input, lower, upper, training) -> random unless=training
+nn.functional.rrelu|rrelu(input, lower, upper, training) -> random if=training
 nn.functional.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
-nn.functional.one_hot(tensor, num_classes!404)
+nn.functional.one_hot(tensor, num_classes!404) -> PGR401 unless=num_classes
+nn.functional.gaussian_nll_loss(input, target, var) -> PGR202
 nn.functional.pad(input, pad!404)
 nn.functional.interpolate(input, size!404)
 nn.utils.rnn.pack_padded_sequence(input, lengths!405) -> PGR401
@@ -75,6 +78,7 @@ narrow(dim!202, start, length!403) -> view
 split|chunk|tensor_split(size!404, dim) -> view
 new_zeros|new_ones|new_empty(*size!404)
 new_full(size!404, fill_value)
+new_tensor(data) -> build
 topk|kthvalue(k!202, dim!202)
 roll(shifts!202, dims!202)
 size|dim|ndimension|numel|nelement|stride|is_contiguous -> static

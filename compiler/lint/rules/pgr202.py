@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ..external import Call
 from ..rule import Facts, Finding, ValueLeaves
 from ..values import Batch, Static, Tuple
 
+# A conversion that needs a number, in `%` and in `str.format`; `%s` and `{}` take whatever it is.
+PERCENT = re.compile(r"%[-+ 0#]*[\d*]*(?:\.[\d*]+)?[diouxXeEfFgGc]")
+BRACES = re.compile(r"\{[^{}:]*:[^{}]+\}")
 NAMES = ("float", "int", "bool", "complex", "hex", "oct", "bin", "chr")
 
 
@@ -60,6 +64,11 @@ F = vmap(f)
                     help=help,
                 )
             return
+        if call.name in ("builtins.str.format", "builtins.format"):
+            batch = facts.machine.deep_all(call.args)
+            text = call.owner.const if isinstance(call.owner, Static) else ""
+            if batch.any and (BRACES.search(text) if call.owner is not None else len(call.args.positional) > 1):
+                yield self.formatted(call.node, call.args.node(0) or call.node, batch, facts)
         yield from super().visit_call(call, facts)
 
     def visit_Subscript(self, node: ast.Subscript, facts: Facts) -> Iterator[Finding]:
@@ -80,8 +89,18 @@ F = vmap(f)
     def visit_FormattedValue(self, node: ast.FormattedValue, facts: Facts) -> Iterator[Finding]:
         batch = facts.batched(node.value)
         if batch.any and node.format_spec is not None and node.conversion == -1:
-            message = f"data-dependent: the format of `{facts.text(node.value)}` asks for one Python value, which differs between samples"
-            yield self.finding(node.value, message, batch, sure=False, help="format the result outside of the mapped function")
+            yield self.formatted(node.value, node.value, batch, facts)
+
+    def visit_BinOp(self, node: ast.BinOp, facts: Facts) -> Iterator[Finding]:
+        left = facts.value(node.left)
+        if isinstance(node.op, ast.Mod) and isinstance(left, Static) and isinstance(left.const, str):
+            batch = facts.holds(node.right)
+            if batch.any and PERCENT.search(left.const):
+                yield self.formatted(node, node.right, batch, facts)
+
+    def formatted(self, node: ast.AST, value: ast.AST, batch: Batch, facts: Facts) -> Finding:
+        message = f"data-dependent: the format of `{facts.text(value)}` asks for one Python value, which differs between samples"
+        return self.finding(node, message, batch, help="format the result outside of the mapped function")
 
     def help(self, call: Call, facts: Facts) -> str:
         return f"compute with `{facts.text(call.owner_node)}` itself" if call.owner_node is not None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from ..external import Call
@@ -53,6 +54,18 @@ out = jax.vmap(f)(jnp.ones((4, 3)))
                 yield self.finding(call.node, message, batch, help=f"{own}.{short}({texts})")
             return
         yield from super().visit_call(call, facts)
+
+    def visit_Subscript(self, node: ast.Subscript, facts: Facts) -> Iterator[Finding]:
+        value = facts.value(node.value)
+        cell = facts.machine.cell(value) if value is not None else None
+        if facts.library not in ("torch", "jax") or cell is None or cell.kind != "array" or cell.library != "numpy":
+            return
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        batch = facts.holds(node.slice)
+        if batch.any and not any(isinstance(p, ast.Slice) for p in parts):
+            own = f"{facts.where}.asarray({facts.text(node.value)})[{facts.text(node.slice)}]"
+            message = f"data-dependent: `{facts.text(node)}` indexes a NumPy array with a mapped {facts.library} value"
+            yield self.finding(node, message, batch, about=(node.slice,), help=own)
 
     def visit_write(self, write: Write, facts: Facts) -> Iterator[Finding]:
         if write.verdict == "host":

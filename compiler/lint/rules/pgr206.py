@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from ..external import Call
 from ..rule import Facts, Finding, Rule
-from ..values import Batch
 
 
 class ArrayFromScalars(Rule):
@@ -40,12 +39,11 @@ out = vmap(f)(torch.ones(4, 2))
     def visit_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
         if call.fact is None or call.fact.returns != "build" or call.host:
             return
-        batch = Batch(0, 0)
-        for v in call.args.positional[:1]:
-            batch = batch | facts.holds(v)
-        if batch.any:
-            own = any(facts.batched(v).any for v in call.args.positional[:1])
-            text = next((facts.text(n) for n in call.args.nodes[:1] if n is not None), "[...]")
+        data, node = call.args.get(0, "data"), call.args.node(0, "data")
+        batch = facts.holds(data)
+        own = facts.batched(data).any
+        # `as_tensor` gives a tensor back as it is.
+        if batch.any and not (own and call.name.rpartition(".")[2].startswith("as")):
+            text = facts.text(node) if node is not None else "[...]"
             message = f"data-dependent: `{facts.text(call.node)}` reads the values of its elements, which differ between samples"
-            help = f"use `{text}` itself" if own else f"torch.stack({text})"
-            yield self.finding(call.node, message, batch, sure=bool(batch.yes) and not own, help=help)
+            yield self.finding(call.node, message, batch, help=f"use `{text}` itself" if own else f"torch.stack({text})")

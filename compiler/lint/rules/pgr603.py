@@ -6,7 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ..external import Call
 from ..rule import Facts, Finding, Rule
+from ..values import NONE, Batch, Static
 from ..writes import Write
 
 NAMES = re.compile(r"(^|[^a-z])(running|moving|ema|batch_stats|num_batches)(_|$|[^a-z])|(mean|var|std|variance)s?_?(ema|avg|running)")
@@ -62,11 +64,26 @@ F = vmap(lambda x: bn(x))
                 write.node, message, sure=sure, help="use the stored statistics (eval mode), return the new state (has_aux), or group norm"
             )
 
-    def visit_statistics(self, subject: tuple[ast.AST, str], facts: Facts) -> Iterator[Finding]:
-        node, name = subject
-        if facts.batched(facts.value(node.args[0])).any if isinstance(node, ast.Call) and node.args else False:
+    def visit_statistics(self, subject: tuple[ast.AST, str, Batch], facts: Facts) -> Iterator[Finding]:
+        node, name, batch = subject
+        if batch.any:
             message = f"{name} in training mode updates its running statistics inside the mapped function"
-            yield self.finding(node, message, sure=False, help="model.eval(), track_running_stats=False, or torch.nn.GroupNorm")
+            yield self.finding(node, message, batch, help="model.eval(), track_running_stats=False, or torch.nn.GroupNorm")
+
+    def visit_call(self, call: Call, facts: Facts) -> Iterator[Finding]:
+        """torch's ``batch_norm(x, running_mean, running_var, training=True)``."""
+        if call.name not in ("torch.nn.functional.batch_norm", "torch.batch_norm") or facts.library != "torch":
+            return
+        training = call.args.get(5, "training")
+        off = isinstance(training, Static) and not training.const
+        batch = facts.holds(call.args.get(0, "input"))
+        statistics = call.args.get(1, "running_mean")
+        if training is None or off or statistics is None or statistics == NONE or not batch.without(facts.batched(statistics).any).any:
+            return
+        text = facts.text(call.args.node(1, "running_mean") or call.node)
+        message = f"batch_norm with training updates `{text}`, which is not mapped: each sample would update it in turn"
+        sure = bool(batch.yes) and training == Static(True) and facts.machine.is_sure_array(statistics)
+        yield self.finding(call.node, message, sure=sure, help="training=False, running statistics None, or torch.nn.functional.group_norm")
 
 
 def is_statistics(write: Write) -> bool:
