@@ -6,6 +6,7 @@ memory that it reads.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection
 
 from ..core.program import Const, Var
@@ -15,6 +16,7 @@ from .literals import literal
 from .tree import Act, Append, Bind, Branch, Loop, Move, Operand, Return, Statement, Store, Test, Tree, Write, each, variables
 
 WIDTH = 88
+_PRIMARY = (ast.Call, ast.Subscript, ast.Attribute)
 
 
 def fold(block: list[Statement], name_of: Callable[[Var], str], ordered: Collection[Bind]) -> None:
@@ -142,7 +144,7 @@ class _Folding:
             value = bind.operands[0]
             if base and x.name and not (isinstance(value, Tree) and value.cheap):
                 return x
-            grown = self.length(value) + 2 - len(self.name_of(x))
+            grown = self.length(value) + _parentheses(value) - len(self.name_of(x))
             if barrier != self.barrier or grown > self.room or not self.unwritten(value, clock):
                 return x
             self.room -= grown
@@ -168,7 +170,7 @@ class _Folding:
             return len(literal(x) or "constant")
         total = x.template.length
         for name, operand in x.operands.items():
-            total += (self.length(operand) + (2 if isinstance(operand, Tree) else 0)) * x.template.counts.get(name, 0)
+            total += (self.length(operand) + _parentheses(operand)) * x.template.counts.get(name, 0)
         return total
 
     def overhead(self, s: Statement) -> int:
@@ -180,6 +182,11 @@ class _Folding:
         if isinstance(s, Write):
             return 16 if s.how == "at" else 4
         return names + 4
+
+
+def _parentheses(x: Operand) -> int:
+    """How many characters an operand's parentheses may take."""
+    return 2 if isinstance(x, Tree) and not isinstance(x.template.expr, _PRIMARY) else 0
 
 
 __all__ = ["WIDTH", "drop_unused", "fold"]

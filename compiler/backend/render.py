@@ -73,6 +73,8 @@ class Rendering:
             assert text is not None
             return substitute(template(text).expr, {})
         e = substitute(x.template.expr, {name: self.expr(o) for name, o in x.operands.items()})
+        if isinstance(e, ast.Call):
+            return matrix(e)
         return kept_axis(e, x.type.ndim) if isinstance(e, ast.Subscript) and isinstance(x.type, Type) else e
 
     def target(self, v: Var) -> ast.expr:
@@ -275,6 +277,24 @@ def kept_axis(e: ast.Subscript, ndim: int) -> ast.expr:
     if last != "None" or not (front == ["..."] or front == [":"] * (ndim - 1)):
         return e
     return ast.Call(call.func, call.args, [*call.keywords, ast.keyword("keepdims", ast.Constant(True))])
+
+
+def matrix(e: ast.Call) -> ast.Call:
+    """``np.stack([np.array([a, b]), np.array([c, d])])`` as ``np.array([[a, b], [c, d]])``: rows of rows written as they are."""
+    rows = _made_of(e, "stack")
+    if rows is None:
+        return e
+    inner = [_made_of(row, "array") for row in rows.elts]
+    if any(row is None for row in inner):
+        return e
+    return ast.Call(template("np.array").expr, [ast.List(inner, _LOAD)], [])
+
+
+def _made_of(e: ast.expr, function: str) -> ast.List | None:
+    """The list that ``np.function([...])`` is called with, if there is nothing else to the call."""
+    if not isinstance(e, ast.Call) or e.keywords or len(e.args) != 1 or not isinstance(e.args[0], ast.List):
+        return None
+    return e.args[0] if isinstance(e.func, ast.Attribute) and ast.unparse(e.func) == f"np.{function}" else None
 
 
 def negated(test: ast.expr, value: Operand) -> ast.expr:

@@ -488,6 +488,12 @@ def _stack_vjp(d: Derivative, i: int) -> Any:
     return d.ct[tuple(index)]
 
 
+def _stack_text(types: list[Type], params: dict[str, Any], out: Any) -> str:
+    if all(t.ndim == 0 for t in types):
+        return "np.array([" + ", ".join(f"_{k}" for k in range(len(types))) + "])"
+    return str(_sequence_text("stack")(types, params, out))
+
+
 op(
     "numpy.stack",
     signature="arrays, axis=0, out=None, dtype=None",
@@ -498,7 +504,7 @@ op(
     vjp=_stack_vjp,
     jvp=_joined_jvp,
     batch=_all_mapped,
-    emit=_sequence_text("stack"),
+    emit=_stack_text,
     writes=("out",),
     linear=True,
     samples="stack",

@@ -49,6 +49,13 @@ def test_temporaries_fold_into_the_expression_that_uses_them():
     assert text([X, Y], lambda x, y: np_.sum(np_.tanh(x) * y)) == "return np.sum(np.tanh(x) * y)"
 
 
+def test_matrices_of_numbers_are_written_row_by_row():
+    a, b = scalar("a"), scalar("b")
+    rows = lambda a, b: np_.stack([np_.stack([a, -b]), np_.stack([b, a])])
+    assert text([a, b], rows) == "return np.array([[a, -b], [b, a]])"
+    np.testing.assert_array_equal(run([a, b], rows, 2.0, 3.0), [[2.0, -3.0], [3.0, 2.0]])
+
+
 def test_what_the_user_named_stays_a_statement():
     assert text([X], lambda x: named(np_.tanh(x), "h") * 2.0) == "h = np.tanh(x)\nreturn h * 2.0"
 
