@@ -18,8 +18,8 @@ def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
 
     Returns a function of the same arguments whose result has the structure, shapes and dtypes of the argument (a tuple of them for a tuple
     of argnums). With ``has_aux`` the function returns (output, aux) and the gradient (gradient, aux). The caller's arrays are never
-    written. Raises ArgumentError for an output that is no scalar, ArgumentTypeError for integer arguments. The gradient of a complex array is
-    torch's: the derivative by its real parts plus i times that by its imaginary parts.
+    written. Raises ArgumentError for an output that is no scalar, ArgumentTypeError for integer arguments. The gradient of a complex array
+    is torch's: the derivative by its real parts plus i times that by its imaginary parts.
 
     >>> import numpy as np, pergrad as pg
     >>> pg.grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
