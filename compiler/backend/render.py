@@ -284,10 +284,8 @@ def matrix(e: ast.Call) -> ast.Call:
     rows = _made_of(e, "stack")
     if rows is None:
         return e
-    inner = [_made_of(row, "array") for row in rows.elts]
-    if any(row is None for row in inner):
-        return e
-    return ast.Call(template("np.array").expr, [ast.List(inner, _LOAD)], [])
+    inner = [row for e in rows.elts if (row := _made_of(e, "array"))]
+    return ast.Call(template("np.array").expr, [ast.List([*inner], _LOAD)], []) if len(inner) == len(rows.elts) else e
 
 
 def _made_of(e: ast.expr, function: str) -> ast.List | None:
