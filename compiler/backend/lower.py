@@ -6,7 +6,7 @@ values at the end of each branch, stacked values into an array that is filled by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -305,7 +305,8 @@ class Lowering:
         length = self._dim(node.length)
         if isinstance(length, Var):
             self._sized([x.type for x in (*stacked, *node.xs)], length)
-        self._enter(carries, node.inits, finals, out)
+        surely = isinstance(node.length, int) and node.length > 0
+        self._enter(carries, node.inits, finals, out, unread=_unread(carries, node.body) if surely else ())
         body: list[Statement] = []
         stores: Stacks = {}
         for y, result in zip(stacked, node.body.results[node.carried :], strict=True):
@@ -366,14 +367,21 @@ class Lowering:
     def _append(self, collected: Var, value: Atom) -> Statement:
         return Append(operands=[collected, self._operand(value)], targets=[collected])
 
-    def _enter(self, carries: Sequence[Var], inits: Sequence[Atom], finals: Sequence[Var], out: list[Statement]) -> None:
-        """Assign the carried variables before a loop; after it they hold what it gives."""
-        values = [self._value(a) for a in inits]
+    def _enter(
+        self,
+        carries: Sequence[Var],
+        inits: Sequence[Atom],
+        finals: Sequence[Var],
+        out: list[Statement],
+        unread: Collection[Var] = (),
+    ) -> None:
+        """Assign the carried variables before a loop, but for those that the loop binds unread; after it they hold what it gives."""
         for carry, final in zip(carries, finals, strict=True):
             self._env[final] = carry
             self.names[carry] = final.name or carry.name or ""
-        if carries:
-            out.append(Move(targets=list(carries), operands=values))
+        entering = [(c, self._value(a)) for c, a in zip(carries, inits, strict=True) if c not in unread]
+        if entering:
+            out.append(Move(targets=[c for c, _ in entering], operands=[value for _, value in entering]))
 
     def _empty(self, t: Type, length: Operand) -> Tree:
         if ragged(t):
@@ -454,6 +462,12 @@ def _only_sliced(program: Program) -> set[Atom]:
 def _is_scalar(x: Operand) -> bool:
     t = x.type
     return isinstance(t, Type) and t.scalar
+
+
+def _unread(carries: Sequence[Var], body: Block) -> frozenset[Var]:
+    """The carried variables that a loop's body does not read."""
+    inner = [a for n in walk(body) for a in (*reads(n), *(r for block in blocks_of(n) for r in block.results))]
+    return frozenset(carries).difference(inner, body.results)
 
 
 __all__ = ["Lowering"]

@@ -16,11 +16,11 @@ from ..core.sizes import Size, unseen
 from ..core.types import counted
 from ..errors import Unsupported, VmapViolation
 from ..ops import table
-from .carried import Span
 from .cells import Array, counts
 from .expressions import is_symbolic
 from .generators import Generator
 from .session import session
+from .turns import Combined, Span
 from .writers import WRITERS
 
 if TYPE_CHECKING:
@@ -296,10 +296,9 @@ def _iterator(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: 
             return (x for x in walker.iterate(args[1]) if bool(each(x) if each else x))
         return map(each, *(walker.iterate(a) for a in args[1:]))  # type: ignore[arg-type]
     session().whole(tuple(a for a in args if not isinstance(a, (list, tuple))))
-    lifted = tuple(
-        list(walker.iterate(a)) if isinstance(a, (list, tuple, np.ndarray)) or (isinstance(a, Value) and f is reversed) else a for a in args
-    )
-    return f(*lifted, **kwargs)
+    if f is not iter and args and any(isinstance(a, (Array, Span, Combined)) or (f is reversed and isinstance(a, range)) for a in args):
+        return Combined(f, args, kwargs, walker.iterate)
+    return f(*(list(walker.iterate(a)) if isinstance(a, (list, tuple, np.ndarray)) else a for a in args), **kwargs)
 
 
 @special(range)

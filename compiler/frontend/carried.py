@@ -1,9 +1,9 @@
-"""What a loop of the Program runs over and what it carries from turn to turn."""
+"""What a loop of the Program carries from turn to turn."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Atom, Const, Var
-from ..core.sizes import Dim, range_length, seen, unseen
 from ..core.types import Type, loop_sized
 from ..errors import Unsupported
 from .cells import Array, Cell, Scalar
@@ -24,70 +23,6 @@ if TYPE_CHECKING:
     from .walker import Walker
 
 
-class Span:
-    """A range whose length is known only at run time."""
-
-    def __init__(self, *bounds: Any) -> None:
-        self.start, stop, self.step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-        self.length = unseen(range_length(self.start, stop, self.step))
-
-    def __iter__(self) -> Iterator[int]:
-        turns = self.length if isinstance(self.length, int) else 0
-        if turns != self.length and self.length:
-            raise Unsupported("Python needs each turn of a loop whose length varies")
-        return iter([self.start + k * self.step for k in range(turns)])
-
-    def __getitem__(self, k: int) -> Any:
-        assert k == -1
-        return seen(self.start + (self.length - 1) * self.step)
-
-
-class Turns:
-    """What a kept loop runs over: a range, or the rows of an array."""
-
-    def __init__(self, iterable: Any) -> None:
-        self.iterable = iterable
-        self.counts = isinstance(iterable, (range, Span))
-        self.length = turns_of(iterable)
-        self.params: list[Var] = []
-        self.row: Any = None
-
-    def enter(self) -> Any:
-        """The loop variable of one turn."""
-        index = Var(Type(np.dtype(np.int64), (), weak=True, scalar=True), "i")
-        self.params = [index]
-        if self.counts:
-            i: Any = Scalar(index)
-            step, start = self.iterable.step, self.iterable.start
-            i = i if step == 1 else i * step
-            return i if start == 0 else i + start
-        t = self.iterable.type
-        shape = t.shape[1:]
-        row = Var(Type(t.dtype, shape, scalar=not shape))
-        self.params.append(row)
-        self.row = _standing_for(row, self.iterable) if shape else Scalar(row)
-        return self.row
-
-    def written(self) -> bool:
-        """Whether the body writes into the row, which is a view of the array."""
-        return isinstance(self.row, Array) and self.row.cell.version > 0
-
-    def xs(self) -> list[Atom]:
-        return [] if self.counts else [self.iterable.atom]
-
-    def last(self) -> Any:
-        """What the loop variable is after the loop."""
-        return self.iterable[-1]
-
-
-def turns_of(iterable: Any) -> Dim:
-    """How many turns a loop over numbers or rows has."""
-    if isinstance(iterable, range):
-        return len(iterable)
-    length: Dim = iterable.length if isinstance(iterable, Span) else iterable.shape[0]
-    return length
-
-
 class Carried:
     """What a loop carries: names and memory that its body changes, and whether it was left early.
 
@@ -95,7 +30,14 @@ class Carried:
     """
 
     def __init__(
-        self, walker: Walker, frame: Frame, trial: Side, node: ast.While | ast.For, birth: int, known: set[int], skipped: str = ""
+        self,
+        walker: Walker,
+        frame: Frame,
+        trial: Side,
+        node: ast.While | ast.For,
+        birth: int,
+        known: set[int],
+        skipped: frozenset[str] = frozenset(),
     ) -> None:
         self.skipped = skipped
         self.birth, self.known = birth, known
@@ -108,7 +50,8 @@ class Carried:
         self.returned = Returned(None, self)
         self.returned_types: list[Type] = []
         self.endless = False  # whether the loop's test is always true
-        self.unbound: list[str] = []
+        self.unbound: dict[str, tuple[Frame, Any]] = {}  # names that the body binds first, and to what
+        self.standing: set[Any] = set()  # the slots of those among them that are read after the loop
         self.types: dict[Any, Type] = {}
         self.entered: dict[Any, tuple[Array, Array]] = {}  # what came in, and what stood for it in the body
         self.parameters: dict[Any, Atom] = {}
@@ -138,15 +81,33 @@ class Carried:
 
     def _names(self, frame: Frame, old: dict[str, Any], new: dict[str, Any]) -> None:
         for name, value in new.items():
-            if name == self.skipped and frame is self.frame:
+            if name in self.skipped and frame is self.frame:
                 continue
             if name not in old:
-                if name not in self.unbound:
-                    self.unbound.append(name)
+                self.unbound[name] = frame, value
             elif value is not old[name] and not _same(value, old[name]):
                 if not isinstance(old[name], (Value, bool, int, float, complex)) and not _is_number(old[name]):
                     self._structure(frame, name, old[name], value)
                 self.slots.setdefault(("name", id(frame), name), (frame, name))
+
+    def stand_in(self, after: frozenset[str]) -> bool:
+        """Carry what the first turn binds and ``after`` reads, from a placeholder on; whether that is possible."""
+        for name in [n for n in self.unbound if n in after]:
+            frame, value = self.unbound.pop(name)
+            items = value if type(value) is tuple else (value,)
+            if frame is not self.frame or not all(isinstance(v, Value) or type(v) in (bool, int, float, complex) for v in items):
+                return False
+            slot = ("name", id(frame), name)
+            self.standing.add(slot)
+            self.slots[slot] = (frame, name)
+            placeholders = tuple(_standing_for(zero(atom_of(v).type), v) for v in items)
+            self._write(slot, placeholders if items is value else placeholders[0])
+        return True
+
+    def withdraw(self) -> None:
+        """Unbind the placeholders again."""
+        for _, _, name in self.standing:
+            self.frame.locals.pop(name, None)
 
     def _structure(self, frame: Frame, name: str, old: Any, new: Any) -> None:
         if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
@@ -223,10 +184,15 @@ class Carried:
         return atom_of(call("numpy.astype", Scalar(atom), wanted.dtype))
 
     def widen(self, inits: list[Atom], results: list[Atom]) -> bool:
-        """A Python number takes the type that the loop gives it: the same number, as an array's scalar. Whether that settles it."""
+        """A Python number takes the type that the loop gives it: the same number, as an array's scalar; so does a placeholder. Whether that
+        settles it."""
         changed = False
         for place, i, r in zip(self.leaves(), inits, results, strict=False):
             if i.type == r.type:
+                continue
+            if place[0] in self.standing:
+                self._replace({place: zero(r.type)})
+                changed = True
                 continue
             if not i.type.weak or r.type.shape or np.result_type(i.type.dtype, r.type.dtype) != r.type.dtype and i.type.dtype.kind != "f":
                 return False
@@ -261,10 +227,12 @@ class Carried:
         self.current.update(zip(self.flags, atoms[first:]))
         return atoms[first + len(self.flags) :]
 
-    def _place(self, atoms: Any) -> None:
-        places = self.leaves()
+    def _place(self, atoms: Sequence[Atom]) -> None:
+        self._replace(dict(zip(self.leaves(), atoms)))
+
+    def _replace(self, atoms: dict[Any, Atom]) -> None:
         tuples: dict[Any, list[Any]] = {}
-        for (slot, k), atom in zip(places, atoms, strict=False):
+        for (slot, k), atom in atoms.items():
             old = self._read(slot)
             if slot[0] == "cell":
                 self._write(slot, atom)
@@ -310,26 +278,30 @@ class Carried:
                     found[slot, k] = value
         return found
 
-    def aliases(self, after: frozenset[str], birth: int, used: set[Any]) -> list[tuple[Any, Any]] | None:
+    def aliases(
+        self, after: frozenset[str], birth: int, used: set[Any], rows: Sequence[tuple[Array, Array]] = ()
+    ) -> list[tuple[Any, Any]] | None:
         """Pairs of (carried place, place or cell) that may be one memory after the loop; None where the body writes what may be shared.
 
-        ``used`` are the variables that the loop reads: a carried name that is bound anew before it is read shares nothing inside.
+        ``used`` are the variables that the loop reads: a carried name that is bound anew before it is read shares nothing inside. ``rows``
+        are the arrays that a loop runs over, with what stands for a row of each.
         """
-        alive = after | loads(self.node)
+        inside = after | loads(self.node)
 
         def name(place: Any) -> str | None:
             slot = place[0]
             return slot[2] if slot[0] == "name" and slot[1] == id(self.frame) else None
 
-        def seen(cell: Cell, place: Any) -> bool:
-            """Whether anything but this place leads to memory from before the loop."""
+        def seen(cell: Cell, place: Any, alive: frozenset[str]) -> bool:
+            """Whether anything but this place, among names that are alive, leads to memory from before the loop."""
             if cell.owner.kind == "captured" or cell.owner.mapped is not None:
                 return True
             return self.walker.references(cell, self.frame, alive, name(place)) > 0
 
         turns = Memories.at_entry(self.entered)
+        of_row = {id(row.cell): array.cell for array, row in rows}
         while True:
-            after_turn = turns.after_turn(self.entered, self.left, birth)
+            after_turn = turns.after_turn(self.entered, self.left, birth, of_row)
             more = turns.joined(after_turn)
             if more == turns:
                 break
@@ -337,16 +309,16 @@ class Carried:
         written = [place for place, (_, fresh) in self.entered.items() if fresh.cell.version > 0]
         read = [place for place in self.entered if self.parameters[place] in used or place in written]
         cells = {id(obj) for slot, (obj, _) in self.slots.items() if slot[0] == "cell"}
-        if any(id(c) in cells for p in read for c in turns.outside[p].values()):
+        if any(id(c) in cells for p in read for c in turns.outside[p].values()) or any(id(a.cell) in cells for a, _ in rows):
             return None
         for p in written:
-            if any(seen(c, p) for c in turns.outside[p].values()) or any((p, q) in turns.pairs for q in read if q != p):
+            if any(seen(c, p, inside) for c in turns.outside[p].values()) or any((p, q) in turns.pairs for q in read if q != p):
                 return None
         final = turns if isinstance(self.node, ast.While) else after_turn
         living = [p for p in self.entered if name(p) is None or name(p) in after]
         shared: list[tuple[Any, Any]] = []
         for p in living:
-            shared += [(p, c) for c in final.outside[p].values() if seen(c, p)]
+            shared += [(p, c) for c in final.outside[p].values() if seen(c, p, after)]
             shared += [(p, q) for q in living if (p, q) in final.pairs]
         return shared
 
@@ -470,11 +442,12 @@ class Memories:
         outside = {place: {id(c): c for c in _may_be(old)} for place, (old, _) in entered.items()}
         return cls(outside, {(p, q) for p in entered for q in entered if p != q and outside[p].keys() & outside[q].keys()})
 
-    def after_turn(self, entered: dict[Any, tuple[Array, Array]], left: dict[Any, Array], birth: int) -> Memories:
-        """What holds after a turn if this holds before it."""
+    def after_turn(self, entered: dict[Any, tuple[Array, Array]], left: dict[Any, Array], birth: int, of_row: dict[int, Cell]) -> Memories:
+        """What holds after a turn if this holds before it; ``of_row`` says which array's row a cell stands for."""
         parameters = {id(fresh.cell): place for place, (_, fresh) in entered.items()}
         given = {place: {parameters.get(id(c)) for c in _may_be(left[place])} - {None} for place in entered}
-        own = {place: {id(c): c for c in _may_be(left[place]) if id(c) not in parameters} for place in entered}
+        new = {place: [of_row.get(id(c), c) for c in _may_be(left[place]) if id(c) not in parameters] for place in entered}
+        own = {place: {id(c): c for c in cells} for place, cells in new.items()}
         outside = {}
         for place, cells in own.items():
             outside[place] = {k: c for k, c in cells.items() if c.birth <= birth or c.owner.kind != "local"}

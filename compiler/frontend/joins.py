@@ -341,7 +341,7 @@ def zero(t: Type) -> Const:
     return Const(
         np.broadcast_to(np.zeros((), t.dtype), shape) if shape else t.dtype.type(0),
         t,
-        recipe=("numpy.zeros", (shape,), {"dtype": t.dtype}) if shape else None,
+        recipe=("numpy.zeros", (shape,), {} if t.dtype == np.float64 else {"dtype": t.dtype}) if shape else None,
     )
 
 

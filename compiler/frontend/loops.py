@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ..core.builder import current
 from ..core.program import Block, Const, For, Var
 from ..errors import Unsupported
-from .carried import Carried, Span, Turns, turns_of
-from .cells import Array, Cell
-from .expressions import is_symbolic
+from .carried import Carried
+from .cells import Cell
 from .frames import Frame, loads
 from .session import NeedsStatic
 from .source import span_of
+from .turns import Turns
 from .whiles import used, without_break
 
 if TYPE_CHECKING:
@@ -31,39 +31,39 @@ class Loops:
         self.at(node.iter, frame)
         frame.live.append(loads(node))
         try:
-            if self.may_keep(node, iterable, frame):
-                kept = yield from self.kept_for(node, iterable, frame)
-                if kept:
-                    return (yield from self.block(node.orelse, frame)) if node.orelse else None
+            turns = self.worth_keeping(node, iterable, frame)
+            if turns is not None and (yield from self.kept_for(node, turns, frame)):
+                return (yield from self.block(node.orelse, frame)) if node.orelse else None
             return (yield from self.iterations(node, self.iterate(iterable), frame))
         finally:
             frame.live.pop()
 
     # a for of the Program
 
-    def may_keep(self: Walker, node: ast.For, iterable: Any, frame: Frame) -> bool:
-        """Whether a loop is worth an attempt to keep it: long enough, over numbers or an array's rows, and left at its end only."""
-        if frame.scope.generator or not isinstance(node.target, ast.Name) or _leaves_early(node):
-            return False
-        rows = isinstance(iterable, Array) and is_symbolic(iterable) and iterable.ndim > 0
-        if not rows and not isinstance(iterable, (range, Span)):
-            return False
-        length = turns_of(iterable)
-        return length >= KEPT_LENGTH if isinstance(length, int) else length >= 1
+    def worth_keeping(self: Walker, node: ast.For, iterable: Any, frame: Frame) -> Turns | None:
+        """The turns of a loop worth an attempt to keep it: long enough, over numbers or rows of arrays, and left at its end only."""
+        if frame.scope.generator or not _names_only(node.target) or _leaves_early(node):
+            return None
+        turns = Turns.of(iterable)
+        if turns is None or turns.known:
+            return None
+        return turns if (turns.length >= KEPT_LENGTH if isinstance(turns.length, int) else turns.length >= 1) else None
 
-    def kept_for(self: Walker, node: ast.For, iterable: Any, frame: Frame) -> Generator[Any, Any, bool]:
+    def kept_for(self: Walker, node: ast.For, turns: Turns, frame: Frame) -> Generator[Any, Any, bool]:
         """Keep a loop whose carried values have the same types at every turn; False where Python needs each turn by itself."""
         birth = Cell(Const(0)).birth
         known = self.known(frame)
         builder = current()
         span, place = span_of(node, frame.file), builder.span
-        turns = Turns(iterable)
         after = frozenset().union(*frame.live[:-1], frame.scope.shared)
+        certain = isinstance(turns.length, int)
+        carried: Carried | None = None
+        kept = False
         try:
             trial = yield from self.side(lambda: self.turn(node, turns, frame), birth, known)
-            carried = Carried(self, frame, trial, node, birth, known, skipped=node.target.id)  # type: ignore[attr-defined]
+            carried = Carried(self, frame, trial, node, birth, known, skipped=_stored(node.target) - (_stored(*node.body) & after))
             for _ in range(8):
-                if carried.flags or any(name in after for name in carried.unbound):
+                if carried.flags or not (carried.stand_in(after) if certain else after.isdisjoint(carried.unbound)):
                     return False
                 holder: dict[str, Any] = {}
 
@@ -84,8 +84,9 @@ class Loops:
                     if carried.widen(inits, results):
                         continue
                     return False
-                if carried.aliases(after, birth, used(side.nodes, results)) != []:
+                if carried.aliases(after, birth, used(side.nodes, results), turns.rows) != []:
                     return False
+                kept = True
                 break
             else:
                 return False
@@ -94,6 +95,9 @@ class Loops:
         except Exception:  # noqa: BLE001  whatever it was, the loop turn by turn says it better or does not meet it
             builder.span = place
             return False
+        finally:
+            if carried is not None and not kept:
+                carried.withdraw()
         index, *rows = holder["turn"]
         outs = tuple(Var(i.type, n) for i, n in zip(inits, carried.names(), strict=True))
         builder.append(
@@ -108,13 +112,15 @@ class Loops:
                 helper=builder.helper,
             )
         )
+        rebound = {name: frame.locals[name] for name in _stored(node.target) - carried.skipped}
+        self.unpack(node.target, turns.last(), frame)
+        frame.locals.update(rebound)
         carried.finish(outs)
-        self.bind(node.target.id, turns.last(), frame)  # type: ignore[attr-defined]
         return True
 
     def turn(self: Walker, node: ast.For, turns: Turns, frame: Frame) -> Run:
         """One turn of a kept loop."""
-        self.bind(node.target.id, turns.enter(), frame)  # type: ignore[attr-defined]
+        self.unpack(node.target, turns.enter(), frame)
         status = yield from self.block(node.body, frame)
         if status is not None and set(status) - {"continue"}:
             raise Unsupported("leaving a kept loop", span=span_of(node, frame.file))
@@ -133,6 +139,18 @@ class Loops:
         if node.orelse:
             return (yield from self.block(node.orelse, frame))
         return None
+
+
+def _names_only(target: ast.expr) -> bool:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return all(map(_names_only, target.elts))
+    return isinstance(target, ast.Name)
+
+
+def _stored(*nodes: ast.AST) -> frozenset[str]:
+    """The names that are bound anywhere inside."""
+    found = {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(found)
 
 
 def _leaves_early(node: ast.For) -> bool:

@@ -139,7 +139,7 @@ def split_loop(node: For | While, inner: Sequence[Node], second: Block) -> tuple
             whole.append(stacked[v])
             continue
         taped.append(v)
-        outs.append(Var(stacked_type(v.type, length), f"{v.name}_tape" if v.name else None, v.span))
+        outs.append(Var(stacked_type(v.type, length), f"{v.name}_tape" if v.name else "tape", v.span))
         whole.append(outs[-1])
     before = [replace(n, outs=tuple(computed[v] for v in n.outs), section=current().section) for n in again]
     second = renamed(second, mapping, extra, before)

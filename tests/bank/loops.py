@@ -277,3 +277,118 @@ def gradient_descent_unrolled(x):
     for _ in range(5):
         theta = theta - 0.2 * (2 * (theta - x) + np.sin(theta))
     return theta @ theta
+
+
+# long enough to be kept as loops
+
+
+@program(mat(9, 2))
+def row_rebound_in_the_body(xs):
+    s = 0.0
+    for x in xs:
+        x = x * 2
+        s = s + x.sum()
+    return s + (x**3).sum()
+
+
+@program(mat(9, 2))
+def rows_of_what_the_body_writes(xs):
+    xs = xs.copy()
+    s = 0.0
+    for x in xs:
+        s = s + (x**2).sum()
+        xs *= 1.1
+    return s
+
+
+@program(mat(9, 2))
+def row_written_after_the_loop(xs):
+    xs = xs * 1.0
+    y = xs[0]
+    s = 0.0
+    for x in xs:
+        s = s + (y * x).sum()
+        y = x
+    y *= 3.0
+    return (xs**2).sum() + s
+
+
+@program(mat(9, 2))
+def previous_row(xs):
+    y = xs[0]
+    s = 0.0
+    for x in xs:
+        s = s + (y * x).sum()
+        y = x
+    return s + (y**2).sum()
+
+
+@program(mat(9, 2))
+def bound_first_in_the_body(xs):
+    h = np.zeros(2)
+    for x in xs:
+        m = np.tanh(h + x)
+        h = m * x
+    return (m * h).sum()
+
+
+@program(mat(9, 2))
+def nested_and_bound_first(xs):
+    s = 0.0
+    for i in range(9):
+        for k in range(8):
+            m = np.sin(xs[i].sum() * k)
+            s = s + m * m
+    return s + m
+
+
+@program(mat(10, 2))
+def enumerated_zip(xs):
+    h = np.zeros(2)
+    for i, (a, b) in enumerate(zip(xs[:-1], xs[1:]), 2):
+        h = np.tanh(h * a + b * i)
+    return h.sum() * i
+
+
+@program(mat(10, 2))
+def zip_ends_with_the_shortest(xs):
+    h = np.zeros(2)
+    for a, b, k in zip(xs, xs[1:], range(3, 40)):
+        h = np.tanh(h * a + b * k)
+    return h.sum() + a.sum() * k
+
+
+@program(mat(9, 2))
+def reversed_rows_and_numbers(xs):
+    h = np.zeros(2)
+    for a in reversed(xs):
+        h = np.tanh(h + a)
+    for i in reversed(range(9)):
+        h = h * xs[i] + i
+    return h.sum() * (i + 1)
+
+
+@program(mat(9, 2))
+def iterator_begun_before(xs):
+    rows = enumerate(xs)
+    i, h = next(rows)
+    for i, a in rows:
+        h = np.tanh(h * a) + i
+    return h.sum()
+
+
+@program(mat(9, 2))
+def rows_unpacked(xs):
+    s = 0.0
+    for a, b in xs:
+        s = s + np.sin(a * b)
+    return s
+
+
+@program(mat(9, 2))
+def tuple_carried(xs):
+    state = (np.zeros(2), 0.0)
+    for x in xs:
+        h, c = state
+        state = (np.tanh(h + x), c + h.sum())
+    return state[1] + state[0].sum()
