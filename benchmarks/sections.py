@@ -11,6 +11,7 @@ import numpy as np
 
 import pergrad as pg
 from benchmarks import peers, timing
+from benchmarks.nested import nesting
 from benchmarks.workloads import Workload, linear_relu, linear_relu_by_hand, mlp, mlp_args
 
 
@@ -63,33 +64,6 @@ def memory() -> dict[str, dict[str, float]]:
         one, _ = peak(functools.partial(pg.per_sample_grad(mlp), p, x[:chunk], y[:chunk]))
         results[str(chunk)] = {"peak": most, "result": size, "one chunk": one}
         print(f"{chunk!s:>10}{most:10.1f}{size:10.1f}{most - size:11.1f}{one:11.1f}")
-    return results
-
-
-def five_lines(x):
-    a = np.tanh(x)
-    b = np.exp(-a * x)
-    c = a * b + np.sin(x)
-    d = c / (1.0 + b * b)
-    return d * d * c
-
-
-def nesting() -> dict[str, dict[str, float]]:
-    """Lines of emitted code and seconds to compile, for nested derivatives of a function of five lines."""
-    results: dict[str, dict[str, float]] = {}
-    func: Any = five_lines
-    previous = None
-    print(f"{'':24}{'lines':>8}{'growth':>8}{'seconds':>9}")
-    for name in ("grad", "grad of grad", "grad of grad of grad"):
-        func = pg.grad(func)
-        start = time.perf_counter()
-        source = func.source(0.7)
-        spent = time.perf_counter() - start
-        lines = sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
-        growth = lines / previous if previous else float("nan")
-        results[name] = {"lines": lines, "seconds": spent}
-        print(f"{name:24}{lines:8}{growth:8.2f}{spent:9.3f}")
-        previous = lines
     return results
 
 

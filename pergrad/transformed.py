@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .compiler.core.builder import Value, atom_of, building, current
-from .compiler.core.program import Const, Program
+from .compiler.core.program import Const, Program, walk
 from .compiler.core.trees import Tree, flatten
 from .compiler.core.types import Type
 from .compiler.errors import ArgumentTypeError, PergradError
@@ -252,10 +252,19 @@ class Inner:
             self.index.append(len(self.operands))
             self.operands.append(operand)
             inside.append(Argument(t, names[k], None if mapped is None else axis is not None, leaf))
-        self.traced: Traced = trace(func, inside, tree, name=getattr(root_function(func), "__name__", "f").replace("<lambda>", "function"))
+        name = getattr(root_function(func), "__name__", "f").replace("<lambda>", "function")
+        self.nested = session().derivatives > 0
+        session().derivatives += wanted is not None
+        self.traced: Traced = trace(func, inside, tree, name=name)
+        session().derivatives -= wanted is not None
         if not isinstance(func, Transformed):
             session().stages.append(("lowered", self.traced.program))
         self.program: Program = prepare(self.traced.program)
+
+    @property
+    def of_higher_order(self) -> bool:
+        """Whether this is a derivative inside another, or of another."""
+        return self.nested or any(node.section for node in walk(self.program))
 
     def selected(self, flags: Sequence[bool]) -> list[bool]:
         """Flags of leaves as flags of the Program's parameters."""

@@ -184,6 +184,7 @@ class _Emission:
 
     def body(self, block: list[Statement], rendering: Rendering) -> list[ast.stmt]:
         *statements, last = block
+        self.settle_tangents(block)
         sections = [s.section for s in block if s.section]
         several = len(set(sections)) > 1
         out = rendering.block(statements, sections=several)
@@ -193,6 +194,13 @@ class _Emission:
         value = self.built(self.signature.returns, values, rendering)
         out.append(ast.Return(value))
         return out
+
+    def settle_tangents(self, block: list[Statement]) -> None:
+        """Tangents that are computed beside the values have no section of their own."""
+        other = [k for k, s in enumerate(block) if s.section != "tangent"]
+        for s in block[: other[-1] if other else 0]:
+            if s.section == "tangent":
+                s.section = ""
 
     def built(self, t: Template, values: Any, rendering: Rendering) -> ast.expr:
         match t:

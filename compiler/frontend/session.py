@@ -102,6 +102,7 @@ class Session:
     _journals: list[dict[Any, Any]] = field(default_factory=list)
     mapped: dict[Var, str] = field(default_factory=dict)
     vmaps: int = 0
+    derivatives: int = 0  # those whose function is being walked
     sharing: Sharing = field(default_factory=Sharing)
     stages: list[tuple[str, Any]] = field(default_factory=list)
     outer: dict[Var, Atom] = field(default_factory=dict)

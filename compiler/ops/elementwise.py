@@ -14,6 +14,7 @@ from .families import (
     elementwise_batch,
     elementwise_jvp,
     elementwise_vjp,
+    is_one,
     linear,
     real_only,
     refuse,
@@ -49,10 +50,24 @@ def _length_slope(d: Derivative, t: Any) -> Any:
     return np.real(along) if t.dtype.kind == "c" else along
 
 
+def _divisor_slope(d: Derivative, t: Any) -> Any:
+    """-y / x2, in the order that shares t / x2 with the other operand."""
+    return -d.y / d.x[1] if is_one(t) else -(t / d.x[1] * d.y)
+
+
+def _quotient_tangent(d: Derivative) -> Any:
+    """(dx1 - y * dx2) / x2"""
+    above, below = d.dx
+    if below is None:
+        return above / d.x[1]
+    change = d.y * below
+    return (-change if above is None else above - change) / d.x[1]
+
+
 ufunc("add", "1", "1", symbol="+")
 ufunc("subtract", "1", "-1", symbol="-")
 ufunc("multiply", "x2", "x1", symbol="*")
-ufunc("divide", "1 / x2", "-y / x2", symbol="/", samples="reals away from 0", aliases=("numpy.true_divide",))
+ufunc("divide", "1 / x2", _divisor_slope, jvp=_quotient_tangent, symbol="/", samples="reals away from 0", aliases=("numpy.true_divide",))
 ufunc("negative", "-1", symbol="-")
 ufunc("positive", "1", symbol="+")
 ufunc("floor_divide", "0", "0", symbol="//", samples="reals away from 0")

@@ -16,7 +16,7 @@ from ..core.builder import Value, atom_of, fold
 from ..core.program import Apply, Atom, Const, If, Node, Program, Var, node_vars, walk
 from ..core.types import Type
 from ..ops import table
-from . import arithmetic, indices, layout
+from . import arithmetic, indices, layout, sums
 from .rewriting import Rewriting
 from .rules import RULES, uniform
 
@@ -83,6 +83,12 @@ class _Algebra(Rewriting):
         super().__init__()
         self.uses: Counter[Atom] = Counter(a for n in walk(program) for a in node_vars(n))
 
+    def visit(self, node: Node, body: list[Node]) -> None:
+        super().visit(node, body)
+        for v in node.outs:
+            if v in self.values:
+                self.uses[self.values[v]] += self.uses[v]
+
     def rewrite(self, node: Node) -> Sequence[Atom] | None:
         if isinstance(node, If):
             return self.branch(node)
@@ -121,4 +127,4 @@ class _Algebra(Rewriting):
         return None
 
 
-__all__ = ["Match", "arithmetic", "indices", "layout", "simplify_algebra"]
+__all__ = ["Match", "arithmetic", "indices", "layout", "simplify_algebra", "sums"]

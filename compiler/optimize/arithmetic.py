@@ -29,7 +29,7 @@ def sum_of_two(m: Match) -> Any:
         return x - minus.x[0]
     if minus := m.made(x, "numpy.negative"):
         return y - minus.x[0]
-    return 2.0 * x if m.derived and same(x, y) and x.type.inexact else None
+    return None
 
 
 @rule("numpy.subtract")
@@ -41,7 +41,30 @@ def difference(m: Match) -> Any:
         return x + minus.x[0]
     if m.derived and m.number(x) == 0:
         return -y
-    return None
+    return nothing(m) if m.derived and same(x, y) else None
+
+
+def nothing(m: Match) -> Any:
+    """Zeros that differentiation leaves."""
+    zero = Value(Const(m.type.dtype.type(0)))
+    return np.broadcast_to(zero, m.type.shape) if m.type.shape else zero
+
+
+_LINEAR = "multiply divide sum einsum negative expand_dims squeeze transpose reshape broadcast_to".split()
+
+
+@rule(*(f"numpy.{name}" for name in _LINEAR))
+def nothing_of_nothing(m: Match) -> Any:
+    """What differentiation multiplies by zero, or arranges otherwise, is zero: those of a derivative are structural."""
+    operands = m.x[:1] if m.node.op == "numpy.divide" else m.x
+    if not m.derived or not m.type.inexact or not any(is_zero(m, x) for x in operands):
+        return None
+    return nothing(m) if m.node.op != "numpy.broadcast_to" or m.made(m.x[0], "numpy.full") else None
+
+
+def is_zero(m: Match, x: Any) -> bool:
+    """Whether a value is zero everywhere."""
+    return m.number(x) == 0 or ((full := m.made(x, "numpy.full")) is not None and full.params["value"] == 0)
 
 
 @rule("numpy.negative")
@@ -76,9 +99,12 @@ def product(m: Match) -> Any:
         # minus signs move outward, where a sum may take them in
         if inner := m.made(first, "numpy.negative"):
             return -(inner.x[0] * second)
-        if (inner := m.made(first, "numpy.divide")) and m.number(inner.x[0]) == 1:
-            return second / inner.x[1]
-    return None
+        if inner := m.made(first, "numpy.divide"):
+            if m.number(inner.x[0]) == 1:
+                return second / inner.x[1]
+            if same(inner.x[1], second):
+                return inner.x[0]
+    return y * x if m.number(y) is not None and m.number(x) is None else None
 
 
 def factor_of(m: Match, c1: Any, value: Any, x: Any) -> Any:
@@ -130,6 +156,8 @@ def quotient(m: Match) -> Any:
         return -x
     if m.derived and (inner := m.made(x, "numpy.negative")):
         return -(inner.x[0] / y)
+    if m.derived and (inner := m.made(x, "numpy.multiply")):
+        return next((rest for factor, rest in (inner.x, inner.x[::-1]) if same(factor, y)), None)
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.program import Apply, Atom, Block, Const, Effect, Node, Program
+from ..core.program import Apply, Atom, Block, Const, Effect, Node, Program, Var
 from ..ops import table
 from .rewriting import Rewriting
 
@@ -37,12 +37,23 @@ class _Common(Rewriting):
             self.seen = [{} for _ in self.seen]
         if not isinstance(node, Apply) or not mergeable(node):
             return None
-        key = (node.op, tuple(atom_key(a) for a in node.args), params_key(node.params), tuple(v.type for v in node.outs))
+        args = [atom_key(a) for a in node.args]
+        if node.op in _COMMUTATIVE and node.outs[0].type.dtype.kind != "c":
+            args.sort(key=_order)
+        key = (node.op, tuple(args), params_key(node.params), tuple(v.type for v in node.outs))
         for scope in reversed(self.seen):
             if key in scope:
                 return scope[key]
         self.seen[-1][key] = node.outs
         return None
+
+
+_COMMUTATIVE = frozenset({"numpy.add", "numpy.multiply"})
+
+
+def _order(key: Any) -> tuple[int, Any]:
+    """The same for the operands of x * y and y * x."""
+    return (key.serial, "") if isinstance(key, Var) else (-1, repr(key))
 
 
 def _ignores(node: Effect) -> bool:

@@ -127,6 +127,8 @@ def unbroadcast(m: Match) -> Any:
 
 def unbroadcasted(m: Match, x: Any) -> Any:
     """What was broadcast to give an operand: an array, or the number that fills it."""
+    if m.derived and x.ndim and (number := m.number(x)) is not None:
+        return Value(Const(x.dtype.type(number)))
     if inner := m.made(x, BROADCAST):
         return inner.x[0]
     if inner := m.made(x, "numpy.full"):

@@ -114,7 +114,7 @@ class Push:
         """Record the tangents of a block; unless fused, the block's nodes as they have to be then."""
         nodes: list[Node] = []
         for node in block.body:
-            section = node.section if self.fused else None
+            section = node.section if node.section == "backward" else "tangent"
             with self.builder.stamped(span=node.span, section=section, helper=node.helper):
                 match node:
                     case Apply():

