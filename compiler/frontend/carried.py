@@ -14,8 +14,8 @@ from ..core.program import Atom, Const, Var
 from ..core.types import Type, loop_sized
 from ..errors import Unsupported
 from .cells import Array, Cell, Scalar
-from .frames import Conflict, Frame, loads
-from .joins import Side, Status, constant, zero
+from .frames import Conflict, Frame, flag_of, is_flag, loads
+from .joins import Side, Status, carriable, constant, zero
 from .session import OpenContainers, session
 from .source import span_of
 
@@ -83,26 +83,41 @@ class Carried:
         for name, value in new.items():
             if name in self.skipped and frame is self.frame:
                 continue
-            if name not in old:
-                self.unbound[name] = frame, value
+            if name not in old and not is_flag(name):
+                if frame is self.frame or id(frame) in self.known:
+                    self.unbound[name] = frame, value
+            elif name not in old:
+                if name[:-1] in old:
+                    self.slots.setdefault(("name", id(frame), name), (frame, name))
             elif value is not old[name] and not _same(value, old[name]):
                 if not isinstance(old[name], (Value, bool, int, float, complex)) and not _is_number(old[name]):
                     self._structure(frame, name, old[name], value)
                 self.slots.setdefault(("name", id(frame), name), (frame, name))
+        for name in old:
+            if is_flag(name) and name not in new:
+                self.slots.setdefault(("name", id(frame), name), (frame, name))
 
-    def stand_in(self, after: frozenset[str]) -> bool:
-        """Carry what the first turn binds and ``after`` reads, from a placeholder on; whether that is possible."""
-        for name in [n for n in self.unbound if n in after]:
-            frame, value = self.unbound.pop(name)
+    def stand_in(self, read: frozenset[str]) -> bool:
+        """Carry the names that the body binds and that are ``read``, from placeholders on, and whether they are bound by now; whether
+        that is possible."""
+        possible = True
+        for name in [n for n in self.unbound if n in read]:
+            frame, value = self.unbound[name]
             items = value if type(value) is tuple else (value,)
-            if frame is not self.frame or not all(isinstance(v, Value) or type(v) in (bool, int, float, complex) for v in items):
-                return False
-            slot = ("name", id(frame), name)
-            self.standing.add(slot)
-            self.slots[slot] = (frame, name)
+            if frame is not self.frame or not carriable(value):
+                possible = False
+                continue
+            del self.unbound[name]
             placeholders = tuple(_standing_for(zero(atom_of(v).type), v) for v in items)
-            self._write(slot, placeholders if items is value else placeholders[0])
-        return True
+            self._stands(name, placeholders if items is value else placeholders[0])
+            self._stands(flag_of(name), False)
+        return possible
+
+    def _stands(self, name: str, placeholder: Any) -> None:
+        slot = ("name", id(self.frame), name)
+        self.standing.add(slot)
+        self.slots[slot] = (self.frame, name)
+        self._write(slot, placeholder)
 
     def withdraw(self) -> None:
         """Unbind the placeholders again."""
@@ -134,13 +149,9 @@ class Carried:
         obj, key = self.slots[slot]
         if slot[0] == "cell":
             return obj.atom
-        return (
-            obj.locals[key]
-            if slot[0] == "name"
-            else obj[key]
-            if not hasattr(obj, "__dict__") or isinstance(obj, (list, dict))
-            else vars(obj)[key]
-        )
+        if slot[0] == "name":
+            return obj.locals.get(key, True) if is_flag(key) else obj.locals[key]
+        return obj[key] if not hasattr(obj, "__dict__") or isinstance(obj, (list, dict)) else vars(obj)[key]
 
     def _write(self, slot: Any, value: Any) -> None:
         obj, key = self.slots[slot]
@@ -203,8 +214,13 @@ class Carried:
         return changed
 
     def names(self) -> list[str | None]:
+        def word(slot: Any, k: Any) -> Any:
+            if slot[0] == "cell":
+                return self.slots[slot][0].name
+            return slot[2].replace("?", "_bound") if slot[0] == "name" and k is None else None
+
         return [
-            *(s[2] if s[0] == "name" and k is None else self.slots[s][0].name if s[0] == "cell" else None for s, k in self.leaves()),
+            *(word(*place) for place in self.leaves()),
             *("done" if kind == "break" else "returned" for _, kind in self.flags),
             *("result" for _ in self.returned_types),
         ]
@@ -334,9 +350,9 @@ class Carried:
         """Put the loop's results where the carried values are; the status that the loop leaves behind."""
         results = self._flagged(outs)
         self._place(outs[: len(outs) - len(self.flags) - len(results)])
-        for name in self.unbound:
-            session().touch(self.frame)
-            self.frame.locals[name] = Conflict("is bound only inside a loop that may not run")
+        for name, (frame, _) in self.unbound.items():
+            session().touch(frame)
+            frame.locals[name] = Conflict("is bound only inside a loop that may not run")
         if ("flag", "return") not in self.flags:
             return None
         surely = self.endless and self.broken is None

@@ -6,9 +6,12 @@ import ast
 import builtins
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from ..core.builder import atom_of, current
+from ..core.program import Block, Effect, If
 from ..errors import PergradError, Refused
 from .cells import Memory
 from .session import Path, session
@@ -26,6 +29,15 @@ class Conflict:
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
+
+
+def flag_of(name: str) -> str:
+    """Where a frame notes whether a name is bound, if that depends on values: among its locals, under what is no identifier."""
+    return f"{name}?"
+
+
+def is_flag(name: str) -> bool:
+    return name.endswith("?")
 
 
 class Frame(Memory):
@@ -68,10 +80,23 @@ class Frame(Memory):
             value = self.locals[name]
             if isinstance(value, Conflict):
                 raise Missing(f"`{name}` {value.reason}", span=_span(), hint=f"give `{name}` a value of one kind in both branches")
+            self._check(name)
             return value
         if name in self.scope.bound and name not in self.scope.nonlocals:
-            raise UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+            raise _unbound(name)
         return self._outer(name)
+
+    def _check(self, name: str) -> None:
+        """Have the program check that a name is bound, where that depends on values; from here on it is."""
+        flag = self.locals.get(flag_of(name))
+        if flag is None:
+            return
+        session().touch(self)
+        del self.locals[flag_of(name)]
+        span = _span()
+        raised = Effect(outs=(), kind="raise", payload=_unbound(name), span=span)
+        nothing = Block((), (), ())
+        current().append(If(outs=(), pred=atom_of(flag), then=nothing, orelse=replace(nothing, body=(raised,)), span=span))
 
     def _outer(self, name: str) -> Any:
         if self.parent is not None:
@@ -118,12 +143,18 @@ class Frame(Memory):
             frame = owner
         session().touch(frame)
         frame.locals[name] = value
+        frame.locals.pop(flag_of(name), None)
 
     def delete(self, name: str) -> None:
         session().touch(self)
         if name not in self.locals:
             raise NameError(f"name '{name}' is not defined")
+        self._check(name)
         del self.locals[name]
+
+
+def _unbound(name: str) -> UnboundLocalError:
+    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
 
 
 class ClassFrame(Frame):
@@ -258,6 +289,52 @@ def loads(node: ast.AST) -> frozenset[str]:
     return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Store)) | frozenset(
         n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
     )
+
+
+def exposed(body: Sequence[ast.stmt]) -> frozenset[str]:
+    """The names that statements may read before they have bound them."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for statement in body:
+        found |= _reads_first(statement) - bound
+        bound |= _binds(statement)
+    return frozenset(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def _reads_first(node: ast.stmt) -> frozenset[str]:
+    match node:
+        case ast.If() | ast.While():
+            return loads(node.test) | exposed(node.body) | exposed(node.orelse)
+        case ast.For():
+            return loads(node.iter) | loads(node.target) | (exposed(node.body) - stored(node.target)) | exposed(node.orelse)
+        case ast.With():
+            return exposed(node.body).union(*map(loads, node.items))
+    return loads(node)
+
+
+@functools.lru_cache(maxsize=4096)
+def _binds(node: ast.stmt) -> frozenset[str]:
+    """The names that a statement surely binds."""
+    match node:
+        case ast.Assign():
+            return stored(*node.targets)
+        case ast.AugAssign():
+            return stored(node.target)
+        case ast.AnnAssign() if node.value is not None:
+            return stored(node.target)
+        case ast.If():
+            return frozenset().union(*map(_binds, node.body)) & frozenset().union(*map(_binds, node.orelse))
+        case ast.With():
+            return frozenset().union(*map(_binds, node.body))
+        case ast.FunctionDef() | ast.ClassDef():
+            return frozenset({node.name})
+    return frozenset()
+
+
+def stored(*nodes: ast.AST) -> frozenset[str]:
+    """The names that are bound anywhere inside."""
+    return frozenset(n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
 class Walked:

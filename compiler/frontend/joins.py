@@ -123,8 +123,10 @@ class Join:
         if isinstance(x, Array) and isinstance(y, Array) and x.cell is y.cell and x.path == y.path:
             self._places.append((x, y, x))
             return x
-        if x is y:
+        if x is y or isinstance(x, Conflict):
             return x
+        if isinstance(y, Conflict):
+            return y
         if _numeric(x) and _numeric(y):
             return self._numbers(x, y, name)
         if type(x) is type(y) and (isinstance(x, (list, tuple, dict)) or (dataclasses.is_dataclass(x) and not isinstance(x, type))):
@@ -343,6 +345,11 @@ def zero(t: Type) -> Const:
         t,
         recipe=("numpy.zeros", (shape,), {} if t.dtype == np.float64 else {"dtype": t.dtype}) if shape else None,
     )
+
+
+def carriable(x: Any) -> bool:
+    """Whether a placeholder can stand for a value: an array, a number or a tuple of them."""
+    return all(map(carriable, x)) if type(x) is tuple else _numeric(x)
 
 
 def _numeric(x: Any) -> bool:

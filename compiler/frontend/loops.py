@@ -11,7 +11,7 @@ from ..core.program import Block, Const, For, Var
 from ..errors import Unsupported
 from .carried import Carried
 from .cells import Cell
-from .frames import Frame, loads
+from .frames import Frame, exposed, loads, stored
 from .session import NeedsStatic
 from .source import span_of
 from .turns import Turns
@@ -56,14 +56,13 @@ class Loops:
         builder = current()
         span, place = span_of(node, frame.file), builder.span
         after = frozenset().union(*frame.live[:-1], frame.scope.shared)
-        certain = isinstance(turns.length, int)
         carried: Carried | None = None
         kept = False
         try:
             trial = yield from self.side(lambda: self.turn(node, turns, frame), birth, known)
-            carried = Carried(self, frame, trial, node, birth, known, skipped=_stored(node.target) - (_stored(*node.body) & after))
+            carried = Carried(self, frame, trial, node, birth, known, skipped=stored(node.target) - (stored(*node.body) & after))
             for _ in range(8):
-                if carried.flags or not (carried.stand_in(after) if certain else after.isdisjoint(carried.unbound)):
+                if carried.flags or not carried.stand_in(after | exposed(node.body)):
                     return False
                 holder: dict[str, Any] = {}
 
@@ -112,7 +111,7 @@ class Loops:
                 helper=builder.helper,
             )
         )
-        rebound = {name: frame.locals[name] for name in _stored(node.target) - carried.skipped}
+        rebound = {name: frame.locals[name] for name in stored(node.target) - carried.skipped}
         self.unpack(node.target, turns.last(), frame)
         frame.locals.update(rebound)
         carried.finish(outs)
@@ -145,12 +144,6 @@ def _names_only(target: ast.expr) -> bool:
     if isinstance(target, (ast.Tuple, ast.List)):
         return all(map(_names_only, target.elts))
     return isinstance(target, ast.Name)
-
-
-def _stored(*nodes: ast.AST) -> frozenset[str]:
-    """The names that are bound anywhere inside."""
-    found = {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return frozenset(found)
 
 
 def _leaves_early(node: ast.For) -> bool:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.builder import Value, current
+from ..core.builder import Value, atom_of, current
 from ..core.program import Atom, Block, Const, If
 from ..errors import Span, Unsupported
 from .cells import Array, Cell, Scalar
-from .frames import Conflict, Frame, Walked
-from .joins import Join, Side, Status
+from .frames import Conflict, Frame, Walked, flag_of, is_flag
+from .joins import Join, Side, Status, carriable
 from .session import OpenContainers, restore, session, snapshot
 
 if TYPE_CHECKING:
@@ -133,6 +133,8 @@ class Staging:
         """The names of the function after the branch. Those of a side that leaves the function are seen by closures at most."""
         out: dict[str, Any] = {}
         for name in dict.fromkeys([*x, *y]):
+            if is_flag(name):
+                continue
             if name not in alive:
                 if name in x and name in y and x[name] is y[name]:
                     out[name] = x[name]
@@ -141,11 +143,20 @@ class Staging:
             if leaving and name not in shared:
                 only = join.b if join.a.leaves and name in y else join.a if join.b.leaves and name in x else None
             if only is not None:
-                out[name] = join.brought(y[name] if only is join.b else x[name], only, name)
-            elif name in x and name in y:
+                names = y if only is join.b else x
+                out[name] = join.brought(names[name], only, name)
+                if flag_of(name) in names:
+                    out[flag_of(name)] = join.brought(names[flag_of(name)], only)
+                continue
+            if name in x and name in y:
                 out[name] = join.values(x[name], y[name], name)
+            elif carriable(x[name] if name in x else y[name]):
+                out[name] = join.brought(*((x[name], join.a) if name in x else (y[name], join.b)), name)
             else:
                 out[name] = Conflict("is bound on one side of a branch only")
+            flags = [names.get(flag_of(name), name in names) for names in (x, y)]
+            if any(flag is not True for flag in flags):
+                out[flag_of(name)] = Scalar(join.atoms(atom_of(flags[0]), atom_of(flags[1]), f"{name}_bound"))
         return out
 
     def joined(self: Walker, obj: Any, x: Any, y: Any, join: Join, frame: Frame) -> Any:

@@ -20,7 +20,7 @@ from ..errors import Refused, Unsupported, VmapViolation
 from .calls import Calls
 from .cells import Array, assign, augment_where, augmented
 from .expressions import Expressions, is_symbolic, spelled, wrap_known
-from .frames import ClassFrame, Frame, class_scope, loads
+from .frames import ClassFrame, Frame, class_scope, exposed
 from .handling import Handling, stopped
 from .joins import Status
 from .loops import Loops
@@ -144,7 +144,7 @@ class Walker(Expressions, Calls, Loops, Whiles, Handling, Patterns, Staging):
                 if status is not _CONTINUE:
                     return status
                 continue
-            frame.live.append(_loads_of(rest))
+            frame.live.append(exposed(rest))
             try:
                 status = yield from self.statement(statement, frame)
             finally:
@@ -177,7 +177,7 @@ class Walker(Expressions, Calls, Loops, Whiles, Handling, Patterns, Staging):
         block the other takes the rest of it."""
         test = self.eval(node.test, frame)
         if not is_symbolic(test):
-            frame.live.append(_loads_of(rest))
+            frame.live.append(exposed(rest))
             try:
                 status = yield from self.block(node.body if self.truthy(test) else node.orelse, frame)
             finally:
@@ -190,7 +190,7 @@ class Walker(Expressions, Calls, Loops, Whiles, Handling, Patterns, Staging):
             orelse, absorbed = [*orelse, *rest], True
         elif _leaves(orelse):
             body, absorbed = [*body, *rest], True
-        live = frozenset() if absorbed else _loads_of(rest)
+        live = frozenset() if absorbed else exposed(rest)
         status = yield from self.stage_if(test, lambda: self.block(body, frame), lambda: self.block(orelse, frame), frame, live)
         if absorbed:
             return status
@@ -507,10 +507,6 @@ def _finish(run: Run) -> Status:
             next(run)
     except StopIteration as stop:
         return stop.value
-
-
-def _loads_of(statements: list[ast.stmt]) -> frozenset[str]:
-    return frozenset().union(*(loads(s) for s in statements)) if statements else frozenset()
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

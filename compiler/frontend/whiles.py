@@ -11,7 +11,7 @@ from ..errors import Unsupported
 from .carried import Carried
 from .cells import Cell, Scalar
 from .expressions import is_symbolic
-from .frames import Frame, loads
+from .frames import Frame, exposed, loads
 from .joins import Status
 from .source import span_of
 
@@ -93,6 +93,7 @@ class Whiles:
                         span=span_of(node.test, frame.file),
                         hint="start with values of the type that the loop computes",
                     )
+                carried.withdraw()
                 return (yield from self.peel(node, frame, peeled))
             return (yield from self.otherwise(node, attempt, carried.broken, frame))
         raise Unsupported("what this while loop carries could not be found", span=span_of(node, frame.file))
@@ -132,6 +133,8 @@ class Whiles:
         builder = current()
         span = span_of(node, frame.file)
         holder: dict[str, Any] = {}
+        after = frozenset().union(*frame.live[:-1], frame.scope.shared)
+        carried.stand_in(after | exposed([node]))
 
         def test() -> Run:
             holder["params"] = carried.enter()
@@ -158,7 +161,7 @@ class Whiles:
         inits = carried.inits()
         if any(i.type != r.type for i, r in zip(inits, results, strict=True)):
             return None if carried.widen(inits, results) else False
-        shared = carried.aliases(frozenset().union(*frame.live[:-1], frame.scope.shared), birth, used(turn.nodes, results))
+        shared = carried.aliases(after, birth, used(turn.nodes, results))
         if shared is None:
             raise Unsupported(
                 "this while loop writes into an array that another name shares in some turns only",

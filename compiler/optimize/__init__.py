@@ -33,6 +33,8 @@ def prepare(program: Program) -> Program:
 
 def optimize(program: Program) -> Program:
     """All passes."""
+    from .branches import unite_branches
+    from .common import eliminate_common
     from .contractions import fuse_contractions
     from .diagonals import fold_diagonals
     from .invariants import hoist_invariants
@@ -41,6 +43,7 @@ def optimize(program: Program) -> Program:
     from .weaken import weaken_constants
 
     program = simplify(spell_out(program))
+    program = unite_branches(eliminate_common(program, tests=True))
     program = simplify(fold_diagonals(program))
     program = simplify(fuse_contractions(program))
     program = move_contractions(hoist_invariants(program))

@@ -15,14 +15,15 @@ from ..ops import table
 from .rewriting import Rewriting
 
 
-def eliminate_common(program: Program) -> Program:
-    """The program with equal computations merged."""
-    return _Common().program(program)
+def eliminate_common(program: Program, tests: bool = False) -> Program:
+    """The program with equal computations merged; ``tests`` that control flow asks too, which batching reports each by its line."""
+    return _Common(tests).program(program)
 
 
 class _Common(Rewriting):
-    def __init__(self) -> None:
+    def __init__(self, tests: bool) -> None:
         super().__init__()
+        self.tests = tests
         self.seen: list[dict[Any, tuple[Atom, ...]]] = []
 
     def enter(self, block: Block) -> None:
@@ -40,7 +41,9 @@ class _Common(Rewriting):
         args = [atom_key(a) for a in node.args]
         if node.op in _COMMUTATIVE and node.outs[0].type.dtype.kind != "c":
             args.sort(key=_order)
-        key = (node.op, tuple(args), params_key(node.params), tuple(v.type for v in node.outs))
+        key: tuple[Any, ...] = (node.op, tuple(args), params_key(node.params), tuple(v.type for v in node.outs))
+        if node.op == "pergrad.truth" and not self.tests:
+            key = (*key, node.span)
         for scope in reversed(self.seen):
             if key in scope:
                 return scope[key]

@@ -1,4 +1,4 @@
-"""Loops: carried values that never change are the values they start from, and so are rows that a loop stacks."""
+"""Loops: carried values that never change are the values they start from; what is the same in each turn is that after the loop too."""
 
 from __future__ import annotations
 
@@ -28,16 +28,20 @@ class _Loops(Rewriting):
             same = self.rows.get(self.atom(x))
             if same is not None and same.type == row.type:
                 self.values[row] = same
-        inside = {*node.body.params, *(v for n in node.body.body for v in n.outs)}
+        inside = _inside(node)
         for y, result in zip(node.outs[node.carried :], node.body.results[node.carried :], strict=True):
             if isinstance(result, Var) and result not in inside:
                 self.rows[y] = self.atom(result)
 
     def carries(self, node: For | While) -> None:
         offset = 1 if isinstance(node, For) else 0
+        runs = isinstance(node, For) and isinstance(node.length, int) and node.length > 0
+        inside = _inside(node)
         for k, init in enumerate(node.inits):
             param = node.body.params[offset + k]
-            init = self.atom(init)
+            init, result = self.atom(init), node.body.results[k]
+            if runs and result not in inside and result.type == node.outs[k].type:
+                self.values[node.outs[k]] = self.atom(result)
             if node.body.results[k] is not param or init.type != param.type:
                 continue
             self.values[param] = init
@@ -45,3 +49,8 @@ class _Loops(Rewriting):
                 self.values[node.cond.params[k]] = init
             if node.outs[k].type == init.type:
                 self.values[node.outs[k]] = init
+
+
+def _inside(node: For | While) -> set[Atom]:
+    """The variables of one turn."""
+    return {*node.body.params, *(v for n in node.body.body for v in n.outs)}

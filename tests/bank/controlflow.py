@@ -292,3 +292,85 @@ def returned_as_written_or_new(x):
         return z**2 + x
 
     return np.sum(scaled(x * 2) ** 2)
+
+
+# names that are bound on some paths only
+
+
+@program(mat(9, 2))
+def best_row(xs):
+    best = -np.inf
+    for x in xs:
+        v = np.sin(x.sum())
+        if v > best:  # <- PGR101
+            best = v
+            arg = x
+    return best + (arg**2).sum()
+
+
+@program(mat(3, 2))
+def best_of_few_rows(xs):
+    best = -np.inf
+    for x in xs:
+        v = np.sin(x.sum())
+        if v > best:  # <- PGR101
+            best = v
+            arg = x
+    return best + (arg**2).sum()
+
+
+@program(mat(3, 2))
+def bound_under_one_test_and_read_under_another(xs):
+    if xs[0, 0] < 1.0:  # <- PGR101
+        y = xs * 2
+    if xs[0, 0] < 0.5:  # <- PGR101
+        return y.sum() ** 2
+    return xs.sum()
+
+
+@program(mat(3, 2))
+def different_names_on_the_two_sides(xs):
+    c = xs[0, 0] < 0
+    if c:  # <- PGR101
+        y = xs * 2
+        k = 3
+    else:
+        z = xs.sum() ** 2
+    if c:  # <- PGR101
+        r = y.sum() * k
+    else:
+        r = z
+    return r
+
+
+@program(mat(3, 2))
+def bound_in_a_while(xs):
+    s = np.abs(xs.sum())
+    while s < 30.0:  # <- PGR102
+        last = np.sin(s)
+        s = s + last + 2
+    return last * s
+
+
+@program(mat(3, 2))
+def bound_and_left(xs):
+    s = np.abs(xs.sum())
+    while s < 30.0:  # <- PGR102
+        s = s + 2
+        if s > 10:  # <- PGR101
+            first = s * s
+            break
+    return first
+
+
+@program(mat(9, 2))
+def kept_from_an_earlier_turn(xs):
+    s = 0.0
+    w = xs[0]
+    for x in xs:
+        if x[0] > -0.5:  # <- PGR101
+            w = x * 2
+            seen = x[1]
+        if x[0] > 0.0:  # <- PGR101
+            s = s + (w**2).sum() * seen
+    return s

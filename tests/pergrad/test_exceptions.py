@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pergrad as pg
+from tests import oracles
 
 
 class Mine(Exception):
@@ -75,3 +76,26 @@ def test_numpys_own_words():
         pg.grad(lambda x: x[7])(np.ones(3))
     with pytest.raises(np.linalg.LinAlgError, match="Singular"):
         pg.grad(lambda x: np.sum(np.linalg.inv(np.outer(x, x))))(np.zeros(3))
+
+
+def bound_on_one_side(x):
+    if x[0] > 0:
+        y = x * 2
+    return np.sum(y**2)
+
+
+def bound_in_some_turns(x):
+    total = 0.0
+    for v in x:
+        if v > 0:
+            last = v
+        total = total + last**2
+    return total
+
+
+@pytest.mark.parametrize("function, good, bad", [(bound_on_one_side, 1.0, -1.0), (bound_in_some_turns, 1.0, -1.0)])
+def test_a_name_that_no_path_has_bound_is_python_s_error(function, good, bad):
+    x = np.linspace(0.5, -0.4, 9)
+    np.testing.assert_allclose(pg.grad(function)(good * x), oracles.central_differences(function, (good * x,)), rtol=1e-6)
+    with pytest.raises(UnboundLocalError, match=r"cannot access local variable '(y|last)'"):
+        pg.grad(function)(bad * x)
