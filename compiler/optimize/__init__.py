@@ -36,10 +36,12 @@ def optimize(program: Program) -> Program:
     from .branches import unite_branches
     from .common import eliminate_common
     from .contractions import fuse_contractions
+    from .dead_code import eliminate_dead_code
     from .diagonals import fold_diagonals
     from .invariants import hoist_invariants
     from .reads import read_before_write
     from .recurrences import move_contractions
+    from .scaling import scale_small_factors
     from .weaken import weaken_constants
 
     program = simplify(spell_out(program))
@@ -47,7 +49,9 @@ def optimize(program: Program) -> Program:
     program = simplify(fold_diagonals(program))
     program = simplify(fuse_contractions(program))
     program = move_contractions(hoist_invariants(program))
-    return read_before_write(simplify(weaken_constants(program)))
+    # last, since simplifying moves minus signs outward, where sums may take them in
+    program = eliminate_dead_code(scale_small_factors(simplify(weaken_constants(program))))
+    return read_before_write(program)
 
 
 def spell_out(program: Program) -> Program:

@@ -181,7 +181,23 @@ def selection(m: Match) -> Any:
         return np.where(condition, inner.x[1], y)
     if (inner := m.made(y, "numpy.where")) and same(inner.x[0], condition):
         return np.where(condition, x, inner.x[2])
+    if m.derived and (chosen := under(m, x, condition)) is not None:
+        return np.where(condition, chosen, y)
     return None
+
+
+def under(m: Match, x: Any, condition: Any) -> Any:
+    """A value where a condition holds, without the selections by the same condition on the way to it; None if there are none. Only through
+    sums and multiples that nobody else reads: they are then computed of what is not selected in the end too, and must not warn of it."""
+    inner = m.made(x, "numpy.where", "numpy.add", "numpy.subtract", "numpy.multiply", "numpy.negative")
+    if inner is None or not m.read_once(x) or (inner.node.op == "numpy.multiply" and not any(m.number(a) for a in inner.x)):
+        return None
+    if inner.node.op == "numpy.where":
+        return inner.x[1] if same(inner.x[0], condition) and inner.x[1].type == inner.type else None
+    chosen = [under(inner, operand, condition) for operand in inner.x]
+    if all(c is None for c in chosen):
+        return None
+    return inner.bind(*(operand if c is None else c for c, operand in zip(chosen, inner.x)))
 
 
 @rule("numpy.astype")

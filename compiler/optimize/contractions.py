@@ -41,7 +41,7 @@ class _Contractions(ProductReading):
             return None
         self.budget = MANY
         factors, out = self.einsum(node) if node.op == "numpy.einsum" else self.reduction(node)
-        plan = self.best(_Plan(self, factors, out), node)
+        plan = self.best(Plan(self, factors, out), node)
         if plan is None:
             return None
         y = plan.record()
@@ -63,7 +63,7 @@ class _Contractions(ProductReading):
         out = tuple(None if k in summed else c for k, c in enumerate(axes) if k not in summed or node.params["keepdims"])
         return [self.factor(a, axes, node)], out
 
-    def best(self, current: _Plan, node: Apply) -> _Plan | None:
+    def best(self, current: Plan, node: Apply) -> Plan | None:
         """The cheapest plan, if it is worth another order of additions; None to leave the node as it is."""
         plan = current.inlined(())
         for atom in list(plan.seen):
@@ -83,7 +83,7 @@ class _Leaf:
     letters: Letters
 
 
-class _Plan:
+class Plan:
     """A contraction to ``out``, all products inlined but those in ``whole`` (None: nothing inlined)."""
 
     def __init__(self, owner: ProductReading, factors: list[Factor], out: Axes, whole: Sequence[Atom] | None = None) -> None:
@@ -100,8 +100,8 @@ class _Plan:
         for f in factors:
             self.add(f, f.letters, whole is None)
 
-    def inlined(self, whole: Sequence[Atom]) -> _Plan:
-        return _Plan(self.owner, self.factors, self.out, whole)
+    def inlined(self, whole: Sequence[Atom]) -> Plan:
+        return Plan(self.owner, self.factors, self.out, whole)
 
     def add(self, f: Factor, letters: Letters, stop: bool) -> None:
         number = plain_number(f.atom)
@@ -209,6 +209,10 @@ def _scaled(scalars: Sequence[Any], x: Any) -> Any:
     if not scalars:
         return x
     scale, *rest = scalars
+    if isinstance(scale, float) and scale == -1.0:
+        if not rest:
+            return -x
+        scale, *rest = -rest[0], *rest[1:]
     for s in rest:
         scale = scale * s
     return scale * x

@@ -60,6 +60,8 @@ class ProductReading(Rewriting):
     def visit(self, node: Node, body: list[Node]) -> None:
         before = len(body)
         super().visit(node, body)
+        for v in node.outs:
+            self.readers[self.atom(v)] = max(self.readers[self.atom(v)], self.readers[v])
         self.local[-1].update(v for made in body[before:] for v in made.outs)
 
     def fresh(self, size: Dim) -> Letter:
@@ -128,7 +130,7 @@ class ProductReading(Rewriting):
     def read_negative(self, node: Apply) -> Product:
         return self.repeated(node, 1, -1.0)
 
-    def read_square(self, node: Apply) -> Product:
+    def read_square(self, node: Apply) -> Product | None:
         return self.repeated(node, 2)
 
     def read_power(self, node: Apply) -> Product | None:

@@ -89,6 +89,8 @@ DERIVED = [
     (lambda x, y: 0.0 - x, ["negative"]),
     (lambda x, y: xnp.expand_dims(x, 1) + xnp.expand_dims(-y, 1), ["expand_dims", "expand_dims", "subtract"]),
     (lambda x, y: x + xnp.where(y > 0.0, -y, 0.0), ["greater", "where", "subtract"]),
+    (lambda x, y: xnp.where(x > 0.0, 2.0 * (xnp.where(x > 0.0, x, 0.0) - y), 0.0), ["greater", "subtract", "multiply", "where"]),
+    (lambda x, y: xnp.where(x > 0.0, y * xnp.where(x > 0.0, x, 0.0), 0.0), ["greater", "where", "multiply", "where"]),
     (lambda x, y: x[0] + xnp.dot(-x, y), ["getitem", "einsum", "subtract"]),
 ]
 
