@@ -305,7 +305,8 @@ def leaf_key(x: Any) -> Any:
 def is_foreign(x: Any) -> bool:
     """Whether a value is an array to which NumPy's operators mean something else: a matrix, a masked array, another library's array."""
     if isinstance(x, np.ndarray):
-        return isinstance(x, (np.matrix, np.ma.MaskedArray))
+        # np.ma is imported when it is first read
+        return type(x) is not np.ndarray and isinstance(x, (np.matrix, np.ma.MaskedArray))
     return hasattr(x, "__array__") and hasattr(x, "shape") and not isinstance(x, (np.generic, Value, type))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from .compiler.core.trees import Index, Mismatch, Node, Path, Tree, display, flatten, is_container, parts_of, prefix, write
 from .compiler.core.types import Dim
 from .compiler.errors import ArgumentError, OptionError
+from .compiler.specialize import is_foreign
 from .naming import argument, counted, describe, function_name, is_array, kind_of, output, parameter_names, shape_text, short, weak_kind
 
 Dims = tuple[int | None, ...]
@@ -191,7 +192,7 @@ class _Call:
 
 def refuse_array(value: Any, where: str) -> None:
     """Refuse arrays that are not plain numbers: NumPy's matrices and masked arrays mean something else by the same operators."""
-    if isinstance(value, (np.matrix, np.ma.MaskedArray)):
+    if isinstance(value, np.ndarray) and is_foreign(value):
         raise OptionError(f"{where} is {describe_class(value)}, only plain arrays can be used", hint="pass np.asarray of it")
     if value.dtype.kind not in "biufc":
         raise OptionError(f"{where} has dtype {value.dtype}, only numbers can be used", hint="convert it with .astype(float)")

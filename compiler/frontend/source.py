@@ -28,18 +28,27 @@ _OWN = tuple(
 
 
 class File:
-    """A parsed file: its functions and lambdas by first line."""
+    """A parsed file."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.tree = parse(text)
-        self.functions: dict[int, list[ast.AST]] = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                self.functions.setdefault(first, []).append(node)
-            elif isinstance(node, ast.Lambda):
-                self.functions.setdefault(node.lineno, []).append(node)
+        self._found: dict[int, list[ast.AST]] = {}
+
+    def functions(self, line: int) -> list[ast.AST]:
+        """The functions and lambdas whose first line this is, outer ones first. Only what stands around that line is looked at."""
+        if line not in self._found:
+            found: list[ast.AST] = []
+            around = [self.tree]
+            for node in around:
+                for inner in ast.iter_child_nodes(node):
+                    first = min([getattr(inner, "lineno", 0), *(d.lineno for d in getattr(inner, "decorator_list", ()))])
+                    if first <= line <= (getattr(inner, "end_lineno", None) or line):
+                        around.append(inner)
+                        if first == line and isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                            found.append(inner)
+            self._found[line] = found
+        return self._found[line]
 
 
 @functools.lru_cache(maxsize=256)
@@ -63,7 +72,7 @@ def find(function: types.FunctionType) -> tuple[FunctionNode, str]:
     """The node of a function and its file's name; Unsupported where there is no source."""
     code = function.__code__
     file = file_of(code.co_filename)
-    candidates = file.functions.get(code.co_firstlineno, []) if file else []
+    candidates = file.functions(code.co_firstlineno) if file else []
     wanted = [n for n in candidates if _matches(n, code)]
     if len(wanted) > 1:
         # the innermost of those around the code: a lambda inside a lambda begins after it
@@ -84,7 +93,7 @@ def has_source(function: types.FunctionType) -> bool:
     """Whether the function's own text can be found."""
     code = function.__code__
     file = file_of(code.co_filename)
-    return bool(file) and any(_matches(n, code) for n in file.functions.get(code.co_firstlineno, []))  # type: ignore[union-attr]
+    return file is not None and any(_matches(n, code) for n in file.functions(code.co_firstlineno))
 
 
 def is_user_code(function: types.FunctionType) -> bool:

@@ -36,5 +36,5 @@ def uniform(c: Const) -> Any:
         return None
     flat = array.reshape(-1)[:1] if not any(array.strides) else array
     first = flat.flat[0]
-    same = bool((flat == first).all()) and (array.dtype.kind != "f" or len(np.unique(np.signbit(flat))) == 1)
+    same = bool((flat == first).all()) and (array.dtype.kind != "f" or bool((np.signbit(flat) == np.signbit(first)).all()))
     return first.item() if same or flat.size == 1 else None
