@@ -39,6 +39,7 @@ class Transformed:
     def __init__(self, func: Callable[..., Any], **options: Any) -> None:
         self._func = func
         self._options = options
+        self._whole = options.get("chunk_size") is None
         self._cache: Specialisations | None = None
         functools.update_wrapper(self, func, updated=())
         self.__wrapped__ = func
@@ -50,14 +51,20 @@ class Transformed:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if building():
             return self.record(args, kwargs)
+        if not self._whole:
+            return self.in_chunks(args, kwargs)
         try:
-            return self.specialisations.call(args, kwargs)
+            return (self._cache or self.specialisations).call(args, kwargs)
         except (AttributeError, TypeError):
             if any(isinstance(x, ShapeDtype) for x in flatten((args, kwargs))[0]):
                 raise ArgumentTypeError(
                     f"{self.kind}({self.__name__}): a ShapeDtype has no numbers to compute with", hint="source() with the same arguments"
                 ) from None
             raise
+
+    def in_chunks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call with a ``chunk_size``."""
+        raise NotImplementedError
 
     def __pergrad_trace__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.record(args, kwargs)

@@ -133,7 +133,7 @@ def current() -> Builder:
 
 def building() -> bool:
     """Whether a builder is at work in this thread."""
-    return bool(_builders())
+    return bool(getattr(_stack, "builders", None))
 
 
 _FOLDED_SIZE = 4096

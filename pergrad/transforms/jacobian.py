@@ -15,7 +15,7 @@ from ..arguments import (
     check_has_aux,
     check_outputs,
 )
-from ..compiler.core.builder import Value, atom_of, building, call, current, recorded
+from ..compiler.core.builder import Value, atom_of, call, current, recorded
 from ..compiler.core.program import Const, Program
 from ..compiler.core.trees import flatten
 from ..compiler.core.types import Type, known
@@ -104,9 +104,7 @@ class JacRev(Jacobian):
 
     kind = "jacobian"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if building() or self._options["chunk_size"] is None:
-            return super().__call__(*args, **kwargs)
+    def in_chunks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         from ..chunks import jacobian_in_chunks
 
         return jacobian_in_chunks(self, args, kwargs)

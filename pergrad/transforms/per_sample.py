@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..arguments import check_argnums, check_choice, check_chunk_size, check_control_flow, check_flag, check_function, check_randomness
-from ..compiler.core.builder import building
 from ..compiler.specialize import Context
 from ..transformed import Transformed
 from .grad import Grad
@@ -97,9 +96,7 @@ class PerSampleGrad(Transformed):
         inner.spoken = outer.spoken = "per_sample_grad"
         return outer
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if building() or self._options["chunk_size"] is None:
-            return super().__call__(*args, **kwargs)
+    def in_chunks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.mapped(args)(*args, **kwargs)
 
     def axes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[int | None]:

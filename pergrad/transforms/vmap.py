@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..arguments import check_chunk_size, check_control_flow, check_function, check_randomness
-from ..compiler.core.builder import Value, atom_of, building, call
+from ..compiler.core.builder import Value, atom_of, call
 from ..compiler.core.sizes import Size
 from ..compiler.core.trees import flatten
 from ..compiler.frontend.session import session
@@ -54,9 +54,7 @@ class Vmap(Transformed):
 
     kind = spoken = "vmap"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if building() or self._options["chunk_size"] is None:
-            return super().__call__(*args, **kwargs)
+    def in_chunks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         from ..chunks import in_chunks
 
         return in_chunks(self, args, kwargs)
