@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, max_examples=150, print_blob=True, database=None)
-hypothesis.settings.register_profile("nightly", deadline=None, max_examples=5000, print_blob=True)
+hypothesis.settings.register_profile("nightly", deadline=None, max_examples=1250, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 

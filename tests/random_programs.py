@@ -2,7 +2,8 @@
 
 A program is the text of a function `program(x, w)` of two vectors of four numbers that returns a number. It is smooth in `x`; only `w`
 decides branches. Names have a kind that never changes, so that every program runs: vectors of four (`a` to `d`, and the argument `x`),
-vectors of two (`u`, `v`), numbers (`s`, `t`), a list of two vectors (`box`) and a dict of one (`book`).
+vectors of two (`u`, `v`), numbers (`s`, `t`), a list of two vectors (`box`), a dict of one (`book`) and a matrix of nine rows (`rows`):
+loops over these are long enough to be kept as loops. `p1`, `p2`, ... are bound in a branch or a loop, and read where they surely are.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ def program(x, w):
     u, v = b[:2], a[1:3]
     s, t = x[0], w[1]
     box, book = [a, b], {"k": d}
+    rows = np.outer(np.linspace(0.4, 0.9, 9), x)
 """
 CLOSING = """\
     total = np.sum(np.sin(a) * b) + np.sum(c * np.cos(d)) + np.sum(x * x)
     total = total + u @ v + np.tanh(s) * t
-    return total + np.sum(box[0] * box[1]) + np.sum(book["k"] ** 2)
+    return total + np.sum(box[0] * box[1]) + np.sum(book["k"] ** 2) + np.sum(np.sin(rows))
 """
 _numbers = itertools.count()
 
@@ -46,6 +48,8 @@ class Writer:
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         self.draw = draw
         self.lines: list[str] = []
+        self.fours = list(FOURS)
+        self.late = itertools.count(1)
 
     def pick(self, *choices: Any) -> Any:
         return self.draw(st.sampled_from(choices))
@@ -53,7 +57,7 @@ class Writer:
     def four(self, depth: int = 2) -> str:
         """An expression of four numbers."""
         if depth == 0:
-            return self.pick(*FOURS, "(w * 1.0)", "box[0]", "box[1]", 'book["k"]')
+            return self.pick(*self.fours, "(w * 1.0)", "box[0]", "box[1]", 'book["k"]')
         inner = self.four(depth - 1)
         return self.pick(
             inner,
@@ -75,7 +79,7 @@ class Writer:
 
     def number(self, depth: int = 1) -> str:
         if depth == 0:
-            return self.pick(*NUMBERS, "0.7", f"{self.pick(*FOURS)}[{self.pick(0, 1, 2, 3, -1)}]")
+            return self.pick(*NUMBERS, "0.7", f"{self.pick(*self.fours)}[{self.pick(0, 1, 2, 3, -1)}]")
         return self.pick(
             f"np.tanh(np.sum({self.four(1)}))", f"({self.two(0)} @ {self.two(0)})", f"np.sin({self.number(0)})", self.number(0)
         )
@@ -87,27 +91,31 @@ class Writer:
         i = index or self.pick("0", "1", "2", "3", "-2")
         simple = [
             lambda: f"{self.pick('a', 'b', 'c', 'd')} = {self.four()}",
-            lambda: f"{self.pick('a', 'b', 'c', 'd')} = {self.pick(*FOURS)}",
-            lambda: f"{self.pick('a', 'b', 'c', 'd')} = {self.pick(*FOURS)}.copy()",
-            lambda: f"{self.pick(*TWOS)} = {self.pick(*FOURS)}[{self.pick('1:3', ':2', '2:', '::2')}]",
+            lambda: f"{self.pick('a', 'b', 'c', 'd')} = {self.pick(*self.fours)}",
+            lambda: f"{self.pick('a', 'b', 'c', 'd')} = {self.pick(*self.fours)}.copy()",
+            lambda: f"{self.pick(*TWOS)} = {self.pick(*self.fours)}[{self.pick('1:3', ':2', '2:', '::2')}]",
             lambda: f"{self.pick(*NUMBERS)} = {self.number()}",
-            lambda: f"{self.pick(*FOURS)}[{i}] = {self.number()}",
-            lambda: f"{self.pick(*FOURS)}[{i}] += {self.number()}",
-            lambda: f"{self.pick(*FOURS)}[{self.pick('1:', ':3', '::-1', ':')}] *= 0.8",
-            lambda: f"{self.pick(*FOURS)}[1:3] = {self.two()}",
-            lambda: f"{self.pick(*FOURS)}[:-1] = {self.pick(*FOURS)}[1:]",
-            lambda: f"{self.pick(*FOURS)} += {self.four()}",
-            lambda: f"{self.pick(*FOURS)} *= np.cos({self.four(1)})",
+            lambda: f"{self.pick(*self.fours)}[{i}] = {self.number()}",
+            lambda: f"{self.pick(*self.fours)}[{i}] += {self.number()}",
+            lambda: f"{self.pick(*self.fours)}[{self.pick('1:', ':3', '::-1', ':')}] *= 0.8",
+            lambda: f"{self.pick(*self.fours)}[1:3] = {self.two()}",
+            lambda: f"{self.pick(*self.fours)}[:-1] = {self.pick(*self.fours)}[1:]",
+            lambda: f"{self.pick(*self.fours)} += {self.four()}",
+            lambda: f"{self.pick(*self.fours)} *= np.cos({self.four(1)})",
             lambda: f"{self.pick(*TWOS)} += {self.two()}",
             lambda: f"{self.pick(*TWOS)}[{self.pick('0', '1')}] = {self.number()}",
-            lambda: f"{self.pick('a', 'b')}, {self.pick('c', 'd')} = {self.pick(*FOURS)}, {self.pick(*FOURS)}",
+            lambda: f"{self.pick('a', 'b')}, {self.pick('c', 'd')} = {self.pick(*self.fours)}, {self.pick(*self.fours)}",
             lambda: f"{self.pick('a', 'b', 'c')} = helper({self.pick('a', 'c', 'd', 'a.copy()')}, {self.number()})",
             lambda: f"box[{self.pick(0, 1)}] = {self.four(1)}",
             lambda: f"box[{self.pick(0, 1)}] += {self.four(1)}",
-            lambda: f"book['k'] = {self.pick(*FOURS)}",
+            lambda: f"book['k'] = {self.pick(*self.fours)}",
             lambda: f"np.multiply({self.four(1)}, 0.9, out={self.pick('a', 'b', 'c', 'd')})",
+            lambda: f"rows[{self.pick('2', '-1', '1:3', ':')}] *= 0.9",
+            lambda: f"{self.pick('a', 'b', 'c', 'd')} = rows[{self.pick('0', '4', '-1')}]",
         ]
         compound = [self.branch, self.loop, self.while_loop, self.early_return] if depth else []
+        if depth == 2:
+            compound += [self.long_loop, self.bound_in_a_branch]
         kind = self.draw(st.integers(0, len(simple) + 2 * len(compound) - 1))
         if kind < len(simple):
             self.lines.append(indent + simple[kind]())
@@ -133,6 +141,42 @@ class Writer:
             self.lines.append(f"{indent}    if {self.condition()}:")
             self.lines.append(f"{indent}        {self.pick('break', 'continue')}")
             self.block(indent + "    ", depth - 1, name, most=1)
+
+    def long_loop(self, indent: str, depth: int, index: str | None) -> None:
+        """A loop over rows. Its variable, and what its body binds first, are read after it."""
+        n = next(self.late)
+        row, late = f"r{n}", f"p{n}"
+        header, first = self.pick(
+            (f"for {row} in rows:", ""),
+            (f"for {row} in reversed(rows):", ""),
+            (f"for i, {row} in enumerate(rows):", f"t = t + 0.1 * i * {row}[0]"),
+            (f"for {row}, q in zip(rows, rows[::-1]):", f"b = np.sin(b) + q * {row}"),
+            (f"for q, {row} in zip(range(8), rows[1:]):", "s = np.sin(s + q)"),
+            ("for i in range(9):", f"{row} = rows[i]"),
+        )
+        self.lines.append(indent + header)
+        if first:
+            self.lines.append(f"{indent}    {first}")
+        before, self.fours = self.fours, [*self.fours, row, row]
+        if self.pick(True, False):
+            self.lines.append(f"{indent}    {row} = {self.four(1)}")
+        self.block(indent + "    ", 0, None)
+        self.lines.append(f"{indent}    {late} = 0.5 * {self.four(1)}")
+        self.block(indent + "    ", self.pick(0, 1), None, most=1)
+        self.fours = [*before, row, late]
+        self.block(indent, 0, None, most=2)
+        self.fours = before
+
+    def bound_in_a_branch(self, indent: str, depth: int, index: str | None) -> None:
+        late, condition = f"p{next(self.late)}", self.condition()
+        self.lines.append(f"{indent}if {condition}:")
+        self.block(indent + "    ", 0, index, most=1)
+        self.lines.append(f"{indent}    {late} = {self.four()}")
+        self.block(indent, depth - 1, index, most=1)
+        self.lines.append(f"{indent}if {condition}:")
+        before, self.fours = self.fours, [*self.fours, late, late]
+        self.block(indent + "    ", 0, index, most=2)
+        self.fours = before
 
     def while_loop(self, indent: str, depth: int, index: str | None) -> None:
         name = f"n{depth}"

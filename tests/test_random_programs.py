@@ -10,6 +10,7 @@ from tests import oracles
 from tests.random_programs import load, programs
 
 BATCH = 3
+NIGHTLY_PARTS = 4  # so that processes can share the work
 # What may be refused, and is not supported yet.
 REFUSALS = ("may share memory", "return inside a while loop", "shares in some turns only")
 
@@ -60,8 +61,9 @@ def test_random_programs(text, seed):
 
 
 @pytest.mark.nightly
-@given(programs(most=14), st.integers(0, 10**6))
-def test_long_random_programs(text, seed):
+@pytest.mark.parametrize("part", range(NIGHTLY_PARTS))
+@given(programs(most=12), st.integers(0, 10**6))
+def test_long_random_programs(part, text, seed):
     check(text, seed)
 
 

@@ -195,8 +195,8 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     args, kwargs = tuple(map(unseen, args)), {k: unseen(v) for k, v in kwargs.items()}
     if entry.lower is not None:
         return entry.lower(*args, **kwargs)
-    operands, params = entry.prepare(*args, **kwargs) if entry.prepare else bind(entry, args, kwargs)
-    return current().apply(entry, operands, params)
+    made = entry.prepare(*args, **kwargs) if entry.prepare else bind(entry, args, kwargs)
+    return made if isinstance(made, Value) else current().apply(entry, *made)
 
 
 def bind(entry: table.Op, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -230,12 +230,30 @@ class Carried:
         inits = self.inits()
         params = [Var(a.type, n) for a, n in zip(inits, self.names(), strict=True)]
         before = self._arrays()
+        elsewhere = {place for place, old in before.items() if self._seen_elsewhere(place, old)}
         self._place(params)
         fresh = self._arrays()
+        for place in elsewhere:
+            fresh[place].cell.elsewhere = True
         self.entered = {place: (old, fresh[place]) for place, old in before.items() if place in fresh}
         self.parameters = {place: fresh[place].cell.atom for place in self.entered}
         self._flagged(params)
         return params
+
+    def _seen_elsewhere(self, place: Any, old: Array) -> bool:
+        """Whether what comes into the loop may be reached by another name than the one that carries it, now or after the loop."""
+        read = frozenset().union(*self.frame.live, self.frame.scope.shared)
+        return any(self._leads(c, place, read) for c in _may_be(old))
+
+    def _leads(self, cell: Cell, place: Any, read: frozenset[str]) -> bool:
+        """Whether anything but a carried place, among the names that are ``read``, leads to memory from before the loop."""
+        if cell.owner.kind == "captured" or cell.owner.mapped is not None:
+            return True
+        return self.walker.references(cell, self.frame, read, self._own_name(place)) > 0
+
+    def _own_name(self, place: Any) -> str | None:
+        slot = place[0]
+        return slot[2] if slot[0] == "name" and slot[1] == id(self.frame) else None
 
     def _flagged(self, atoms: Sequence[Atom]) -> Sequence[Atom]:
         """Take the flags and what is returned from what is carried; those of the values returned."""
@@ -304,16 +322,6 @@ class Carried:
         """
         inside = after | loads(self.node)
 
-        def name(place: Any) -> str | None:
-            slot = place[0]
-            return slot[2] if slot[0] == "name" and slot[1] == id(self.frame) else None
-
-        def seen(cell: Cell, place: Any, alive: frozenset[str]) -> bool:
-            """Whether anything but this place, among names that are alive, leads to memory from before the loop."""
-            if cell.owner.kind == "captured" or cell.owner.mapped is not None:
-                return True
-            return self.walker.references(cell, self.frame, alive, name(place)) > 0
-
         turns = Memories.at_entry(self.entered)
         of_row = {id(row.cell): array.cell for array, row in rows}
         while True:
@@ -328,13 +336,13 @@ class Carried:
         if any(id(c) in cells for p in read for c in turns.outside[p].values()) or any(id(a.cell) in cells for a, _ in rows):
             return None
         for p in written:
-            if any(seen(c, p, inside) for c in turns.outside[p].values()) or any((p, q) in turns.pairs for q in read if q != p):
+            if any(self._leads(c, p, inside) for c in turns.outside[p].values()) or any((p, q) in turns.pairs for q in read if q != p):
                 return None
         final = turns if isinstance(self.node, ast.While) else after_turn
-        living = [p for p in self.entered if name(p) is None or name(p) in after]
+        living = [p for p in self.entered if self._own_name(p) is None or self._own_name(p) in after]
         shared: list[tuple[Any, Any]] = []
         for p in living:
-            shared += [(p, c) for c in final.outside[p].values() if seen(c, p, after)]
+            shared += [(p, c) for c in final.outside[p].values() if self._leads(c, p, after)]
             shared += [(p, q) for q in living if (p, q) in final.pairs]
         return shared
 

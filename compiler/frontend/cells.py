@@ -45,9 +45,10 @@ _births = itertools.count()
 
 
 class Cell(Memory):
-    """A place that holds an array. ``frozen`` says why it may not be written; ``level`` is its trace, ``birth`` orders cells."""
+    """A place that holds an array. ``frozen`` says why it may not be written; ``level`` is its trace, ``birth`` orders cells; ``elsewhere``
+    marks what stands inside a loop for memory that has another name outside."""
 
-    __slots__ = ("atom", "birth", "frozen", "level", "name", "owner", "shares", "version")
+    __slots__ = ("atom", "birth", "elsewhere", "frozen", "level", "name", "owner", "shares", "version")
 
     def __init__(self, atom: Atom, level: Any = None, owner: Owner | None = None) -> None:
         self.atom = atom
@@ -55,6 +56,7 @@ class Cell(Memory):
         self.owner = owner or Owner()
         self.version = 0
         self.frozen = ""
+        self.elsewhere = False
         self.shares: tuple[tuple[Cell, Atom | None], ...] = ()  # memory that this may be, what it held when they met; None: written since
         self.name: str | None = None
         self.birth = next(_births)
@@ -68,7 +70,8 @@ class Cell(Memory):
 
     def may_share(self, other: Cell, what: str, *, written: bool = False) -> None:
         """After a branch or loop that leaves it open which memory a name means: it can be read while the other is not written."""
-        self.frozen = self.frozen or f"{what}, `{self.name or 'an array'}` may share memory with `{other.name or 'another array'}`"
+        name = f"`{other.name}`" if other.name and other.name != self.name else "another array"
+        self.frozen = self.frozen or f"{what}, `{self.name or 'an array'}` may share memory with {name}"
         self.shares = (*self.shares, (other, None if written else other.atom))
 
     def check_shares(self) -> None:

@@ -124,6 +124,8 @@ class Expressions:
                 raise
         if isinstance(obj, np.ndarray):
             return wrap(Const(obj))[index] if _holds_value(index) else wrap_known(obj[index])
+        if (obj is np.r_ or obj is np.c_) and _holds_value(index):
+            return _joined(obj, index)
         if hasattr(type(obj), "__getitem__") and self.walks(type(obj).__getitem__):
             return self.call(type(obj).__getitem__, (obj, index), {})
         if isinstance(index, slice) or not isinstance(obj, (list, tuple, dict)):
@@ -419,6 +421,17 @@ def bounded(error: Undecided) -> PergradError:
         message = f"data-dependent shape: the slice bound `{error.subject}` in `{text}` differs between samples"
         return VmapViolation(message, code="PGR403", span=span, hint=hint, trail=error.trail)
     return Unsupported(f"a slice bound is known only at run time: `{text}`", code="PGR701", span=span, hint=hint)
+
+
+def _joined(obj: Any, items: Any) -> Any:
+    """``np.r_[items]`` and ``np.c_[items]``: what is no array becomes one, and all are joined along the first or last axis."""
+    parts = []
+    for item in items if isinstance(items, tuple) else (items,):
+        if isinstance(item, str):
+            raise Unsupported("a directive in np.r_ beside arrays", span=current().span, hint="np.concatenate or np.stack along an axis")
+        part = call("numpy.atleast_1d", np.r_[item] if isinstance(item, slice) else item)
+        parts.append(part if obj is np.r_ or part.ndim > 1 else part[:, None])
+    return call("numpy.concatenate", parts, 0 if obj is np.r_ else -1)
 
 
 def _holds_value(index: Any) -> bool:

@@ -254,7 +254,7 @@ class Staging:
         def leads(v: Any) -> bool:
             return v is thing or (isinstance(v, Array) and v.cell is thing)
 
-        count = 0
+        count = int(isinstance(thing, Cell) and thing.elsewhere)
         for obj in self.reachable(frame):
             if isinstance(obj, Frame):
                 read = alive if obj is frame else frozenset().union(*obj.live, obj.scope.shared) if obj.live else None

@@ -40,6 +40,23 @@ def with_where(neutral: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     return prepared
 
 
+def with_initial(name: str, combine: str, plain: Callable[..., Any], *, chooses: bool = False) -> Callable[..., Any]:
+    """``initial=`` is one more element; where the reduction chooses one, it also stands for those that ``where=`` leaves out."""
+
+    def prepared(a: Any, *args: Any, initial: Any = None, where: Any = None, **options: Any) -> Any:
+        from ..core.builder import atom_of, call, current
+
+        if initial is None:
+            return plain(a, *args, **options, **({} if where is None else {"where": where}))
+        if chooses and where is not None and where is not True:
+            a = current().wrap(atom_of(a))
+            a, where = call("numpy.where", where, a, call("numpy.astype", initial, a.dtype)), None
+        rest = call(f"numpy.{name}", a, *args, **options, **({} if where is None else {"where": where}))
+        return call(combine, rest, call("numpy.astype", initial, rest.dtype))
+
+    return prepared
+
+
 def reduced(shape: Any, axis: tuple[int, ...], keepdims: bool) -> tuple[Any, ...]:
     """The shape after reducing over axes."""
     axes = {a % len(shape) for a in axis} if shape else set()
@@ -127,7 +144,13 @@ def reduction(name: str, vjp: Any, *, kind: Callable[[Any], Any] = _same, is_lin
     )
 
 
-reduction("sum", lambda d, i: kept(d.ct, d), prepare=with_where(0, prepare), kind=summed_dtype, is_linear=True)
+reduction(
+    "sum",
+    lambda d, i: kept(d.ct, d),
+    prepare=with_initial("sum", "numpy.add", with_where(0, prepare)),
+    kind=summed_dtype,
+    is_linear=True,
+)
 reduction("mean", lambda d, i: kept(d.ct, d) / _count(d), kind=_averaged, is_linear=True)
 
 
@@ -166,7 +189,7 @@ for _name in ("max", "min"):
         _name,
         _extremum_vjp,
         jvp=_extremum_jvp,
-        prepare=_prepare_extremum,
+        prepare=with_initial(_name, f"numpy.{_name}imum", _prepare_extremum, chooses=True),
         signature=_BARE,
         aliases=(f"numpy.a{_name}",),
         samples="distinct with axis",

@@ -6,7 +6,7 @@ from typing import Any
 
 from .counts import extent
 from .families import Derivative, cast, common_dtype, compose, expand, no_derivative, refuse, value
-from .reductions import kept, prepare, reduction, summed_dtype, with_where
+from .reductions import kept, prepare, reduction, summed_dtype, with_initial, with_where
 
 
 def count(x: Any, axis: Any) -> Any:
@@ -208,7 +208,7 @@ reduction(
     jvp=_prod_jvp,
     analytic=True,
     kind=summed_dtype,
-    prepare=with_where(1, prepare),
+    prepare=with_initial("prod", "numpy.multiply", with_where(1, prepare)),
     samples="arrays with axis and zeros",
 )
 

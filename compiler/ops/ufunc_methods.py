@@ -47,13 +47,15 @@ def reduce(
     from ..core.builder import call
 
     name, array = _name(ufunc), value(array)
-    _refuse_options(f"numpy.{name}.reduce", out=out, initial=initial, where=None if where is True else where)
+    where = None if where is True else where
     if name in _REDUCE:
+        _refuse_options(f"numpy.{name}.reduce", out=out)
         if dtype is not None and name in ("maximum", "minimum", "logical_and", "logical_or"):
             array = call("numpy.astype", array, dtype)
             dtype = None
         options = {} if dtype is None else {"dtype": dtype}
-        return call(f"numpy.{_REDUCE[name]}", array, axis=axis, keepdims=keepdims, **options)
+        return call(f"numpy.{_REDUCE[name]}", array, axis=axis, keepdims=keepdims, initial=initial, where=where, **options)
+    _refuse_options(f"numpy.{name}.reduce", out=out, initial=initial, where=where)
     if axis is None or isinstance(axis, (tuple, list)):
         refuse(f"numpy.{name}.reduce", "axis=None or several, axis", "reduce one axis at a time")
     if dtype is not None:

@@ -334,3 +334,13 @@ def row_at_an_index_of_values(x):
     row *= x[0]
     copied[0] = 100.0
     return np.sum(y**2)
+
+
+@program(vec(4), shared(vec(4)))
+def rebound_in_a_branch_of_a_long_loop(x, w):
+    b = np.sin(x)
+    box = [b]
+    for _ in range(9):
+        if w[1] > 0.0:
+            b = x.copy()
+    return np.sum(box[0] ** 2) + np.sum(b * w)

@@ -121,3 +121,16 @@ def pairwise_distances(x):
 @program(mat(3, 3))
 def ufunc_reduce(x):
     return np.add.reduce(x**2, axis=None) + np.sum(np.multiply.reduce(x, axis=0))
+
+
+@program(mat(3, 4))
+def reductions_with_initial_values(x):
+    chosen = np.max(x, axis=1, initial=0.2) ** 2
+    rest = x.min(initial=-1.0) + x.max(axis=0, where=x > 0, initial=-9.0).sum()
+    return chosen.sum() + rest + x.prod(axis=1, initial=3.0).sum() + np.add.reduce(x, axis=None, initial=x[0, 0]) ** 2
+
+
+@program(mat(3, 4))
+def rows_and_columns_put_together(x):
+    row = np.r_[x[0], x[1], 2.0, x[0, 0], 0:3]
+    return np.sin(row).sum() + (np.c_[x[0], x[1]] @ np.c_[x[:2], x[1:]])[2, 3] ** 2

@@ -226,3 +226,32 @@ def test_a_tangent_may_be_its_primal():
     value, tangent = pg.jvp(f, (x,), (x,))
     assert (value, tangent) == (8.0, 16.0)
     np.testing.assert_array_equal(x, TWO)
+
+
+def rebound_in_a_loop(x, w):
+    b = np.sin(x)
+    box = [b]
+    for _ in range(9):
+        if w[1] > 1.0:
+            b = x.copy()
+    b[:-1] = 2 * x[1:]
+    return np.sum(box[0] ** 2)
+
+
+def rebound_in_a_while_of_a_loop(x, w):
+    b = np.sin(x)
+    box = [b]
+    for _ in range(9):
+        n = w[1]
+        while n > 1.0:
+            b = x.copy()
+            n = n / 2
+    b[:-1] = 2 * x[1:]
+    return np.sum(box[0] ** 2)
+
+
+@pytest.mark.parametrize("function", [rebound_in_a_loop, rebound_in_a_while_of_a_loop])
+def test_what_a_long_loop_leaves_open_about_memory_is_refused_where_it_is_written(function):
+    with pytest.raises(pg.PergradError, match="`b` may share memory with another array") as caught:
+        pg.grad(function)(np.array([0.3, 0.5, 0.7]), np.ones(3))
+    assert "b[:-1] = 2 * x[1:]" in str(caught.value)
