@@ -170,7 +170,7 @@ def test_methods_mean_what_numpys_do():
         ("numpy.linalg.qr", (), {"mode": "complete"}, "mode"),
         ("numpy.linalg.svd", (), {"full_matrices": True}, "full_matrices"),
         ("numpy.quantile", (0.5,), {"weights": [1.0]}, "weights"),
-        ("numpy.sum", (), {"initial": 1.0}, "initial"),
+        ("numpy.any", (), {"initial": True}, "initial"),
         ("numpy.nansum", (), {"where": np.ones((4, 3), bool)}, "where"),
         ("numpy.interp", ([0.0, 1.0], [1.0, 2.0]), {"period": 3.0}, "period"),
         ("numpy.var", (), {"out": np.zeros(())}, "out"),
