@@ -439,7 +439,7 @@ class Evaluator(Access):
                 if self.library != "numpy":
                     return None if not c.batch.any else False
                 return True if name in ARRAY_TYPES else None
-            if name in ARRAY_TYPES:
+            if name in ARRAY_TYPES or (name == "Tracer" and c.batch.yes):
                 return True
             if name in ("int", "float", "str", "bool", "complex", "bytes", "Number", "Integral", "Real"):
                 return False

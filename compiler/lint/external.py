@@ -168,7 +168,7 @@ class External(Caller):
             return NONE if not batch.any or short in ("copyto", "put", "place") else ANY
         if returns == "static":
             return ANY
-        if returns in ("self", "view") and args.positional and isinstance(args.positional[0], (Ref, Union)):
+        if returns in ("self", "view") and args.positional and self.views(args):
             if returns == "self" or not host:
                 return args.positional[0]
         if short in ("dtype", "float32", "float64", "int32", "int64", "bool_") and not batch.any:
@@ -182,6 +182,14 @@ class External(Caller):
         if short in ("broadcast_arrays", "meshgrid", "where", "nonzero", "unbind", "chunk") and isinstance(ref, Ref):
             self.heap[ref.id] = self.heap[ref.id]._replace(kind="any") if not batch.any else self.heap[ref.id]
         return ref
+
+    def views(self, args: Args) -> bool:
+        """Whether a view is one of the first argument: what is no array yet is copied, and so is what gets another dtype."""
+        value, dtype = args.positional[0], args.get(1, "dtype")
+        kinds = {c.kind for _, c in self.cells(value)}
+        return (
+            isinstance(value, (Ref, Union)) and kinds <= {"array", "any", "lib", "object"} and (dtype is None or isinstance(dtype, Static))
+        )
 
     def key_root(self, key: Value | None, node: ast.AST) -> Root:
         for _, c in self.cells(key) if key is not None else ():
@@ -296,11 +304,17 @@ class External(Caller):
                 self.set_mode(base, "training", node.func.attr == "train" and not off)
                 if not any(c is not None and isinstance(c.cls, ClassOf) and self.in_class(c.cls, node.func.attr) for c in cells):
                     return base
+            made = self.module_method(base, node)
+            if made is not None:
+                return made
             func = self.attribute(base, node.func.attr, node.func)
             self.values[node.func] = func
         else:
             func = self.eval(node.func)
         return self.call(func, self.arguments(node), node)
+
+    def module_method(self, base: Value, node: ast.Call) -> Value | None:
+        raise NotImplementedError
 
     def container_method(self, owner: Ref, c: Cell, name: str, args: Args, node: ast.AST) -> Value:
         where = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
@@ -506,7 +520,7 @@ class External(Caller):
                 for layer in c.items.values():
                     value = self.call(layer, Args([value]), node)
                 return value
-            return self.array(node, self.deep_all(args))
+            return self.array(node, self.deep_all(args) | c.batch)
         return self.unknown_call(args, node, ref)
 
 

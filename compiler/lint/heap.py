@@ -40,7 +40,7 @@ class OutOfFuel(Exception):
 
 
 class Level(NamedTuple):
-    """One enclosing map. ``bit`` is 0 where nothing is mapped but draws are restricted (jacfwd, hessian)."""
+    """One enclosing map. ``bit`` is 0 where nothing is mapped but draws are restricted (jacfwd, hessian); ``axis`` is jax's name of it."""
 
     bit: int
     library: str
@@ -48,6 +48,7 @@ class Level(NamedTuple):
     site: ast.AST
     module: Module
     kind: str
+    axis: str = ""
 
 
 class Args:

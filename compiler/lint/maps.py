@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 from .heap import Args, Level
-from .python_calls import PythonCalls
+from .lax import Lax
+from .torch_modules import BUFFER, PARAMETER
 from .values import (
     ANY,
     CLEAN,
@@ -29,8 +31,6 @@ from .values import (
     Tuple,
     Union,
     Value,
-    alternatives,
-    join,
 )
 
 PREFIXES = {
@@ -57,6 +57,8 @@ KINDS = {
     "hessian": ("hessian", ("func", "argnums")),
 }
 AT_ONCE = frozenset({"vjp", "jvp", "linearize"})
+# What a dataclass' field says when it is no part of the tree: flax, equinox and jax each have a spelling.
+NOT_MAPPED = re.compile(r"pytree_node=False|static=True|'static': True")
 TREE_LEAVES = frozenset(
     """jax.tree_util.tree_leaves jax.tree.leaves jax.tree_leaves jax.tree_util.tree_flatten jax.tree.flatten jax.tree_flatten
     optree.tree_leaves optree.tree_flatten torch.utils._pytree.tree_leaves torch.utils._pytree.tree_flatten""".split()
@@ -85,7 +87,7 @@ class Fields:
         self.cls, self.entries = cls, entries
 
 
-class Maps(PythonCalls):
+class Maps(Lax):
     """Transforms of functions."""
 
     def prepare(self) -> None:
@@ -122,6 +124,8 @@ class Maps(PythonCalls):
         if name.startswith("jax.lax."):
             handler = getattr(self, "lax_" + name.removeprefix("jax.lax."), None)
             return handler(args, node) if handler is not None else None
+        if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer") and args.positional:
+            return self.stored(args.positional[0], BUFFER if name.endswith("Buffer") else PARAMETER, node)
         if name.startswith("torch.nn.") and name.endswith(".Sequential"):
             items = dict(enumerate(args.positional))
             return self.new(node, Cell("lib", depth=self.depth, cls=Lib(name), items=items))
@@ -299,7 +303,9 @@ class Maps(PythonCalls):
             if args.star is not None and not names:
                 mapped.star = self.map_value(args.star, 0 if isinstance(dims, int) else UNKNOWN, bit, (*key, "*"), "", made)
             mapped.kwstar = args.kwstar
-            self.levels.append(Level(bit, made.library, self.randomness(made), made.site, made.module, "map"))
+            axis = made.options.get("axis_name")
+            name = axis.const if isinstance(axis, Static) and isinstance(axis.const, str) else ""
+            self.levels.append(Level(bit, made.library, self.randomness(made), made.site, made.module, "map", name))
             try:
                 result = self.call(inner, mapped, node)
             finally:
@@ -344,28 +350,41 @@ class Maps(PythonCalls):
                 return value
             c = Cell("any", CLEAN, self.depth, root)
         # Which attributes of an object are arrays its class may say; otherwise they may be.
-        array = lambda k: bool(batch.yes) and (c.kind != "object" or self.holds_array(c, k))
-        items = {k: self.map_value(v, 0 if array(k) else UNKNOWN, batch.any, (*key, k), name, made) for k, v in c.items.items()}
+        items = {}
+        for k, v in c.items.items():
+            array = c.kind != "object" or self.field_kind(c, k)
+            items[k] = v if array is False else self.map_value(v, 0 if array and batch.yes else UNKNOWN, batch.any, (*key, k), name, made)
         rest = self.map_value(c.rest, 0 if batch.yes else UNKNOWN, batch.any, (*key, "…"), name, made) if c.rest is not None else None
         own = batch if c.kind in ("any", "array") else batch.softened() if c.kind in ("object", "lib") else CLEAN
         self.heap[key] = c._replace(batch=c.batch | own, depth=self.depth, root=root, items=items, rest=rest, base=None, scalar=False)
         self.origins[key] = Trail(self.span(made.site, made.module), f"{name or 'an argument'} is mapped here ({axis})", name)
         return Ref(key)
 
-    def holds_array(self, c: Cell, key: object) -> bool:
-        """Whether an attribute of a mapped object is surely an array: a field of a named tuple, or one that a dataclass does not type
-        otherwise."""
+    def field_kind(self, c: Cell, key: object) -> bool | None:
+        """Whether an attribute of a mapped object is an array: True for a field of a named tuple, or one that a dataclass does not type
+        otherwise; False for what the class says is no part of the tree; None where it may be."""
         if not isinstance(c.cls, ClassOf):
-            return False
+            return None
         if "NamedTuple" in c.cls.marks:
             return True
         name = str(key).removeprefix(".")
+        if name in self.meta_fields(c.cls):
+            return False
         for s in c.cls.node.body:
             if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.target.id == name:
+                if s.value is not None and NOT_MAPPED.search(ast.unparse(s.value)):
+                    return False
                 text = ast.unparse(s.annotation)
-                static = s.value is not None and "pytree_node=False" in ast.unparse(s.value).replace(" ", "")
-                return not static and text not in ("int", "bool", "str", "float") and "Callable" not in text
-        return False
+                return None if text in ("int", "bool", "str", "float") or "Callable" in text else True
+        return None
+
+    def meta_fields(self, cls: ClassOf) -> list[str]:
+        """The fields that ``register_dataclass`` was told to leave out."""
+        for d in cls.node.decorator_list:
+            for k in d.keywords if isinstance(d, ast.Call) else ():
+                if k.arg in ("meta_fields", "meta_fields_names"):
+                    return self.field_names(self.eval(k.value))
+        return []
 
     def map_tree(self, value: Value, c: Cell | None, dim: Any, bit: int, key: Any, name: str, made: Transformed) -> Value:
         """in_dims given per entry of a dict, list or tuple."""
@@ -471,106 +490,6 @@ class Maps(PythonCalls):
         leaves: list[Value] = [self.any((node, "leaf", i), self.deep(t)) for i, t in enumerate(trees)]
         result = self.call(func, Args(leaves), node)
         return self.any((node, "tree"), self.deep(result))
-
-    def functional_call(self, args: Args, node: ast.AST) -> Value:
-        module = args.get(0, "module") or ANY
-        given = args.get(2, "args")
-        inner = Args()
-        if isinstance(given, Tuple):
-            inner.positional = list(given.items)
-            inner.nodes = [None] * len(given.items)
-        elif given is not None and given != NONE:
-            inner.positional, inner.nodes = [given], [args.node(2, "args")]
-        batch = self.deep_all(args)
-        result: Value = ANY
-        if any(c.kind in ("object", "lib") for _, c in self.cells(module)):
-            result = self.call(module, inner, node)
-        return self.any((node, "output"), batch | self.deep(result))
-
-    # jax.lax
-
-    def slices(self, value: Value, node: ast.AST) -> Value:
-        """One step's entry of every array of a tree."""
-        if isinstance(value, Tuple):
-            return Tuple(tuple(self.slices(v, node) for v in value.items), value.names)
-        if isinstance(value, Union):
-            return self.join_all([self.slices(v, node) for v in value.items])
-        c = self.cell(value)
-        if c is None or c.kind in ("list", "dict", "set"):
-            return self.any((node, "slice"), self.deep(value)) if c is not None else value
-        return value
-
-    def lax_cond(self, args: Args, node: ast.AST) -> Value:
-        if len(args.positional) < 3:
-            return self.any(node, self.deep_all(args))
-        pred, yes, no, *rest = args.positional
-        if len(rest) == 2 and self.resolve(no) is None and self.resolve(rest[0]) is not None:
-            out = join(self.call(yes, Args([no]), node), self.call(rest[1], Args([rest[0]]), node))
-        else:
-            operands = Args(rest, {k: v for k, v in args.keywords.items() if k == "operand"})
-            if "operand" in operands.keywords:
-                operands = Args([operands.keywords["operand"]])
-            out = join(self.call(yes, operands, node), self.call(no, operands, node))
-        return self.blend(out, self.deep(pred), node)
-
-    def blend(self, value: Value, batch: Batch, node: ast.AST) -> Value:
-        """A value chosen by something batched is batched itself."""
-        if not batch.any:
-            return value
-        if isinstance(value, Tuple):
-            return Tuple(tuple(self.blend(v, batch, (node)) for v in value.items), value.names)
-        return self.any((node, "chosen"), self.deep(value) | batch)
-
-    def lax_switch(self, args: Args, node: ast.AST) -> Value:
-        if len(args.positional) < 2:
-            return ANY
-        index, branches, *rest = args.positional
-        results = [self.call(b, Args(list(rest)), node) for b in self.known_items(branches) or [self.element(branches, node)]]
-        return self.blend(self.join_all(results), self.deep(index), node)
-
-    def lax_scan(self, args: Args, node: ast.AST) -> Value:
-        func, carry, xs = args.get(0, "f"), args.get(1, "init"), args.get(2, "xs")
-        if func is None or carry is None:
-            return self.any(node, self.deep_all(args))
-        step = self.slices(xs, node) if xs is not None else NONE
-        ys: Value = ANY
-        for _ in range(2):
-            result = self.call(func, Args([carry, step]), node)
-            for r in alternatives(result):
-                if isinstance(r, Tuple) and len(r.items) == 2:
-                    carry, ys = join(carry, r.items[0]), r.items[1]
-                else:
-                    ys = self.any((node, "ys"), self.deep(r))
-        return Tuple((carry, self.any((node, "stacked"), self.deep(ys)) if not isinstance(ys, Tuple) else ys))
-
-    def lax_fori_loop(self, args: Args, node: ast.AST) -> Value:
-        func, value = args.get(2, "body_fun"), args.get(3, "init_val")
-        if func is None or value is None:
-            return self.any(node, self.deep_all(args))
-        for _ in range(2):
-            value = join(value, self.call(func, Args([ANY, value]), node))
-        return value
-
-    def lax_while_loop(self, args: Args, node: ast.AST) -> Value:
-        test, func, value = args.get(0, "cond_fun"), args.get(1, "body_fun"), args.get(2, "init_val")
-        if test is None or func is None or value is None:
-            return self.any(node, self.deep_all(args))
-        for _ in range(2):
-            self.call(test, Args([value]), node)
-            value = join(value, self.call(func, Args([value]), node))
-        return value
-
-    def lax_map(self, args: Args, node: ast.AST) -> Value:
-        func, xs = args.get(0, "f"), args.get(1, "xs")
-        if func is None or xs is None:
-            return ANY
-        return self.any(node, self.deep(self.call(func, Args([self.slices(xs, node)]), node)))
-
-    def lax_associative_scan(self, args: Args, node: ast.AST) -> Value:
-        func, xs = args.get(0, "fn"), args.get(1, "elems")
-        if func is None or xs is None:
-            return ANY
-        return self.any(node, self.deep(self.call(func, Args([xs, xs]), node)) | self.deep(xs))
 
 
 __all__ = ["Maps", "Method"]

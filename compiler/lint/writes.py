@@ -16,7 +16,8 @@ class Write(NamedTuple):
     again would change more. ``verdict``: "unbatched" (a batched value into an array that
     is not),
     "array" (an array from outside, which the loop would write again and again), "object" (a container or object from outside), "argument"
-    (a container that came as an argument), "scope" (a global or nonlocal name), "host" (a NumPy array takes a torch or jax value) or "".
+    (a container that came as an argument), "scope" (a global or nonlocal name), "host" (a NumPy array takes a torch or jax value),
+    "refused" (a write that the library has not: ``out=`` in a map of torch's, an entry of a jax array) or "".
     ``sure`` is False where the value is only possibly batched, or the target only possibly an array.
     """
 
@@ -50,7 +51,7 @@ class Writer(Evaluator):
             verdict, sure = self.judge(c, value, how)
             if self.levels:
                 self.report_write(node, where, how, verdict, sure, value, c, method)
-            if verdict not in ("unbatched", "host"):
+            if verdict not in ("unbatched", "host", "refused"):
                 self.mark(ref, value)
 
     def judge(self, c: Cell, value: Batch, how: str) -> tuple[str, bool]:
@@ -60,7 +61,10 @@ class Writer(Evaluator):
         if c.library == "numpy" and library != "numpy":
             return ("host", bool(value.yes)) if value.any else ("", True)
         if library == "jax":
-            return "", True
+            sure = c.kind == "array" and c.library in ("", "jax")
+            return ("refused", sure) if how == "item" and (sure or c.batch.yes) else ("", True)
+        if library == "torch" and how == "out" and value.any:
+            return "refused", bool(value.yes)
         missing = value.any & ~c.batch.any
         if library == "numpy" and self.is_fresh(c):
             # A buffer made inside takes the batch axis of every map that encloses its making.

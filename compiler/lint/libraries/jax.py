@@ -87,13 +87,17 @@ METHOD_NAMES = frozenset(METHODS) | frozenset(
 )
 
 # jax.random: the key decides the numbers.
-KEYED = frozenset(
-    """ball bernoulli beta binomial bits categorical cauchy chisquare choice dirichlet double_sided_maxwell exponential f gamma
-    generalized_normal
-    geometric gumbel laplace loggamma logistic lognormal maxwell multinomial multivariate_normal normal orthogonal pareto permutation
-    poisson
-    rademacher randint rayleigh shuffle t triangular truncated_normal uniform wald weibull_min""".split()
-)
+KEYED = table("""
+bits|cauchy|exponential|gumbel|laplace|logistic|maxwell|normal|rademacher|randint|uniform(key, shape!404)
+bernoulli|chisquare|choice|dirichlet|gamma|generalized_normal|geometric|loggamma|lognormal|pareto(key, p, shape!404)
+poisson|rayleigh|t|wald(key, p, shape!404)
+ball(key, d!404, p, shape!404)
+orthogonal(key, n!404, shape!404)
+beta|binomial|categorical|double_sided_maxwell|f|multivariate_normal|truncated_normal|weibull_min(key, a, b, shape!404)
+triangular(key, left, mode, right, shape!404)
+multinomial(key, n, p)
+permutation|shuffle(key, x)
+""")
 KEY_MAKERS = frozenset({"PRNGKey", "key", "wrap_key_data"})
 DRAWS: frozenset[str] = frozenset()
 GENERATORS: frozenset[str] = frozenset()
@@ -108,8 +112,8 @@ def function(name: str) -> Fact | None:
     if name.startswith("jax.random."):
         short = name.removeprefix("jax.random.")
         if short in KEYED:
-            return Fact(name, ("key",), key="key", static={"shape": "PGR404"})
-        return Fact(name)
+            return make(name, KEYED[short])._replace(key="key")
+        return make(name, ("key, num!404", "array")) if short == "split" else Fact(name)
     for prefix in ("jax.numpy.", "jax.scipy."):
         if name.startswith(prefix):
             short = name.removeprefix(prefix)

@@ -62,6 +62,7 @@ clip(a, a_min, a_max, out)
 dot|matmul|outer(a, b, out)
 concatenate|stack(arrays, axis!202, out)
 round|around(a, decimals!202, out)
+asarray|asanyarray|ascontiguousarray(a, dtype) -> view
 ravel|atleast_1d|atleast_2d|broadcast_arrays|diagonal|real|imag(a) -> view
 """)
 

@@ -114,6 +114,13 @@ FAILING = frozenset({"inv", "solve", "cholesky", "eig", "eigh", "svd", "lstsq", 
 # Modules with a training mode.
 RANDOM_MODULES = ("Dropout", "AlphaDropout", "FeatureAlphaDropout", "RReLU")
 NORMS = ("BatchNorm", "SyncBatchNorm", "LazyBatchNorm")
+# Layers with parameters; the classes of what functional_call replaces; methods that give back the module.
+PARAMETRIC = (
+    "Linear", "Bilinear", "Conv", "LazyConv", "LazyLinear", "Embedding", "LSTM", "GRU", "RNN", "PReLU", "Multihead", "Transformer",
+    "BatchNorm", "LayerNorm", "GroupNorm", "RMSNorm", "SyncBatchNorm",
+)  # fmt: skip
+STORED = ("torch.nn.Parameter", "torch.nn.Buffer")
+MODULE_RETURNS = frozenset("to to_empty type double float half bfloat16 cuda cpu xpu requires_grad_ share_memory apply".split())
 DISTRIBUTION_DRAWS = frozenset({"sample", "rsample", "sample_n"})
 
 

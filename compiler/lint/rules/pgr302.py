@@ -12,7 +12,8 @@ from ..writes import Write
 class OutArgument(Rule):
     """`out=` with an unbatched array, for a batched result.
 
-    What it does: finds `out=`, and `out` given by position, where the result differs between samples and the buffer does not.
+    What it does: finds `out=`, and `out` given by position, where the result differs between samples and the buffer does not. In a map of
+    torch's no buffer will do.
     Why it is bad: the buffer has room for one sample.
     """
 
@@ -40,9 +41,11 @@ F = vmap(f, in_dims=(0, None))
 """
 
     def visit_write(self, write: Write, facts: Facts) -> Iterator[Finding]:
-        if write.verdict != "unbatched" or write.how != "out":
+        if write.verdict not in ("unbatched", "refused") or write.how != "out":
             return
         message = f"out={write.name}: the result differs between samples, but the buffer is unbatched (not mapped by in_dims)"
+        if write.verdict == "refused":
+            message = f"out={write.name}: torch has no `out=` for values that differ between samples, inside vmap"
         help = f"{write.name} = {without_out(write.node, write.target)}" if isinstance(write.node, ast.Call) else ""
         yield self.finding(write.node, message, sure=write.sure, about=(write.node, write.source), help=help)
 

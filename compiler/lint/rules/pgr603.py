@@ -95,4 +95,17 @@ def is_statistics(write: Write) -> bool:
         key = target.slice.value.lower()
         return bool(NAMES.search(key) or (write.batched and KEYS.search(key)))
     last = target.attr.lower() if isinstance(target, ast.Attribute) else write.name.rpartition(".")[2].lower()
-    return bool(NAMES.search(last))
+    return bool(NAMES.search(last)) or (write.batched and write.how == "attribute" and is_average(write))
+
+
+def is_average(write: Write) -> bool:
+    """Whether what is written is a moving average of what was there: ``a * self.m + b * new``, or ``self.mean += a * (new - self.mean)``."""
+    assert write.target is not None
+    name, source = ast.unparse(write.target), write.source
+    holds = lambda node: any(ast.unparse(n) == name for n in ast.walk(node) if isinstance(n, ast.expr))
+    if isinstance(write.node, ast.AugAssign):
+        return source is not None and holds(source)
+    if not isinstance(source, ast.BinOp) or not isinstance(source.op, ast.Add):
+        return False
+    sides = [s for s in (source.left, source.right) if isinstance(s, ast.BinOp) and isinstance(s.op, ast.Mult)]
+    return len(sides) == 2 and sum(map(holds, sides)) == 1
