@@ -99,7 +99,7 @@ def is_statistics(write: Write) -> bool:
 
 
 def is_average(write: Write) -> bool:
-    """Whether what is written is a moving average of what was there: ``a * self.m + b * new``, or ``self.mean += a * (new - self.mean)``."""
+    """Whether what is written is a moving average of what was there: ``a * self.m + b * new``, or ``self.m += a * (new - self.m)``."""
     assert write.target is not None
     name, source = ast.unparse(write.target), write.source
     holds = lambda node: any(ast.unparse(n) == name for n in ast.walk(node) if isinstance(n, ast.expr))
