@@ -32,6 +32,31 @@ def sum_of_two(m: Match) -> Any:
     return None
 
 
+@rule("numpy.add")
+def either_or(m: Match) -> Any:
+    """What is selected where a condition holds, and what is selected where it does not."""
+    first, last = (selected(m, x) for x in m.x) if m.derived and m.type.inexact else (None, None)
+    if first is None or last is None or not same(first[1].x[0], last[1].x[0]):
+        return None
+    for (c, a), (d, b) in ((first, last), (last, first)):
+        if is_zero(m, a.x[2]) and is_zero(m, b.x[1]):
+            return np.where(a.x[0], times(c, a.x[1]), times(d, b.x[2]))
+    return None
+
+
+def selected(m: Match, x: Any) -> tuple[Any, Match] | None:
+    """A selection that nobody else reads, and the number (or None) that it is multiplied with."""
+    c = None
+    if (scaled := m.made(x, "numpy.multiply")) and m.read_once(x) and m.number(scaled.x[0]) is not None:
+        c, x = scaled.x
+    inner = m.made(x, "numpy.where")
+    return (c, inner) if inner and m.read_once(x) and inner.type == m.type else None
+
+
+def times(c: Any, x: Any) -> Any:
+    return x if c is None else c * x
+
+
 @rule("numpy.subtract")
 def difference(m: Match) -> Any:
     x, y = m.x
@@ -76,8 +101,8 @@ def minus(m: Match) -> Any:
         return None
     if inner := m.made(x, "numpy.subtract"):
         return inner.x[1] - inner.x[0]
-    if (inner := m.made(x, "numpy.multiply")) and (c := m.number(inner.x[0])) is not None:
-        return like(-c, inner.x[0]) * inner.x[1]
+    if (inner := m.made(x, "numpy.multiply", "numpy.divide")) and (c := m.number(inner.x[0])) is not None:
+        return inner.bind(like(-c, inner.x[0]), inner.x[1])
     return None
 
 

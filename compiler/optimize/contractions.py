@@ -164,7 +164,7 @@ class Plan:
         if scalars:
             k = min(range(len(leaves)), key=lambda n: volume(leaves[n][1], sizes))
             if volume(leaves[k][1], sizes) < volume(target, sizes):
-                leaves[k] = (_scaled(scalars, leaves[k][0]), leaves[k][1])
+                leaves[k] = (self.scaled(scalars, leaves[k][0]), leaves[k][1])
                 scalars = []
         while len(leaves) > 2:
             letters = [own for _, own in leaves]
@@ -172,8 +172,29 @@ class Plan:
             joined = self.joined([leaves[i], leaves[j]], tuple(kept(letters, i, j, target)), target)
             rest = [leaf for k, leaf in enumerate(leaves) if k not in (i, j)]
             leaves = [*rest[:i], joined, *rest[i:]]
-        y = _scaled(scalars, self.joined(leaves, target, target, last=True)[0])
+        y = self.scaled(scalars, self.joined(leaves, target, target, last=True)[0])
         return self.spread(y, target)
+
+    def scaled(self, scalars: Sequence[Any], x: Any) -> Any:
+        """Scalars times an array, multiplied with one another first."""
+        if not scalars:
+            return x
+        scale, *rest = scalars
+        if isinstance(scale, float) and scale == -1.0:
+            if not rest:
+                return self.negated(x)
+            scale, *rest = self.negated(rest[0]), *rest[1:]
+        for s in rest:
+            scale = scale * s
+        return scale * x
+
+    def negated(self, x: Any) -> Any:
+        """Minus a value; a number that it is made of takes the sign."""
+        made = self.owner.maker(atom_of(x), "numpy.multiply", "numpy.divide")
+        number = made and plain_number(made.args[0])
+        if not made or number is None:
+            return -x
+        return -number / Value(made.args[1]) if made.op == "numpy.divide" else -number * Value(made.args[1])
 
     def squeezed(self, leaf: _Leaf) -> tuple[Any, Letters]:
         """Without the axes of length one that are only there to be summed."""
@@ -202,17 +223,3 @@ class Plan:
         shape = tuple(1 if c is None else self.owner.sizes[c] for c in self.out)
         y = np.expand_dims(y, new)
         return y if y.shape == shape else np.broadcast_to(y, shape)
-
-
-def _scaled(scalars: Sequence[Any], x: Any) -> Any:
-    """Scalars times an array, multiplied with one another first."""
-    if not scalars:
-        return x
-    scale, *rest = scalars
-    if isinstance(scale, float) and scale == -1.0:
-        if not rest:
-            return -x
-        scale, *rest = -rest[0], *rest[1:]
-    for s in rest:
-        scale = scale * s
-    return scale * x

@@ -140,6 +140,9 @@ def unbroadcasted(m: Match, x: Any) -> Any:
 def contraction(m: Match) -> Any:
     """Without factors of one; a single operand whose letters are only reordered is transposed."""
     operands, target = split(m.params["subscripts"])
+    for k, x in enumerate(m.x) if m.derived and len(operands) > 1 else ():
+        if not operands[k] and m.number(x) == -1:
+            return -contract(join([*operands[:k], *operands[k + 1 :]], target), *m.x[:k], *m.x[k + 1 :])
     kept = [k for k, x in enumerate(m.x) if operands[k] or m.number(x) != 1]
     if 0 < len(kept) < len(operands):
         return contract(join([operands[k] for k in kept], target), *(m.x[k] for k in kept))

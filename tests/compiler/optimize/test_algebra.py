@@ -7,6 +7,7 @@ from pergrad.compiler.core.builder import atom_of, current
 from pergrad.compiler.core.builder import recorded as xnp
 from pergrad.compiler.core.program import Const
 from pergrad.compiler.core.verify import verify
+from pergrad.compiler.ops.contraction import contract
 from pergrad.compiler.ops.indexing import put
 from pergrad.compiler.optimize import simplify
 
@@ -90,6 +91,10 @@ DERIVED = [
     (lambda x, y: xnp.expand_dims(x, 1) + xnp.expand_dims(-y, 1), ["expand_dims", "expand_dims", "subtract"]),
     (lambda x, y: x + xnp.where(y > 0.0, -y, 0.0), ["greater", "where", "subtract"]),
     (lambda x, y: xnp.where(x > 0.0, 2.0 * (xnp.where(x > 0.0, x, 0.0) - y), 0.0), ["greater", "subtract", "multiply", "where"]),
+    (lambda x, y: xnp.where(x > 0.0, y, 0.0) + 0.1 * xnp.where(x > 0.0, 0.0, y), ["greater", "multiply", "where"]),
+    (lambda x, y: xnp.where(x > 0.0, y, 0.0) + xnp.where(y > 0.0, 0.0, y), ["greater", "where", "greater", "where", "add"]),
+    (lambda x, y: x - 3.0 / y * -1.0, ["divide", "add"]),
+    (lambda x, y: x + contract(",i->i", -1.0, y), ["subtract"]),
     (lambda x, y: xnp.where(x > 0.0, y * xnp.where(x > 0.0, x, 0.0), 0.0), ["greater", "where", "multiply", "where"]),
     (lambda x, y: x[0] + xnp.dot(-x, y), ["getitem", "einsum", "subtract"]),
 ]
