@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..core.types import Dim, Size, Type
 from .contraction_path import cheapest_pair, kept, natural_order, nominal, volume
@@ -178,6 +179,8 @@ class _Spelling:
         if (row in a.letters) == (row in b.letters):
             return None
         matrix, vector = (a, b) if row in a.letters else (b, a)
+        if len(vector.letters) > 1 and len(matrix.letters) > 2 and not set(matrix.letters) & set(vector.letters) - {s}:
+            return None  # one matrix product with the letters of each taken together
         if vector.letters == s:
             if matrix.letters == s + row:
                 return f"{vector.primary} @ {matrix.primary}"
@@ -215,7 +218,9 @@ class _Spelling:
         if len(free_a) == len(free_b) == 1 and target == free_a + free_b and stacked and n and m:
             return f"{a.primary}.reshape(-1, {n}).T @ {b.primary}.reshape(-1, {m})"
         axes = (tuple(a.letters.index(c) for c in summed), tuple(b.letters.index(c) for c in summed))
-        shown = axes if len(summed) > 1 else (axes[0][0], axes[1][0])
+        shown: Any = axes if len(summed) > 1 else (axes[0][0], axes[1][0])
+        if shown == (len(a.letters) - 1, 0):
+            shown = 1
         product = Factor(f"np.tensordot({a.text}, {b.text}, axes={shown})", free_a + free_b)
         return _transposed(product, target).text
 

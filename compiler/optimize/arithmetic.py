@@ -29,6 +29,10 @@ def sum_of_two(m: Match) -> Any:
         return x - minus.x[0]
     if minus := m.made(x, "numpy.negative"):
         return y - minus.x[0]
+    for first, second in ((x, y), (y, x)) if m.derived else ():
+        c = m.number(second)
+        if isinstance(c, (int, float)) and c < 0:
+            return first - like(-c, second)
     return None
 
 

@@ -41,7 +41,7 @@ class _Contractions(ProductReading):
             return None
         self.budget = MANY
         factors, out = self.einsum(node) if node.op == "numpy.einsum" else self.reduction(node)
-        plan = self.best(Plan(self, factors, out), node)
+        plan = self.best(_Plan(self, factors, out), node)
         if plan is None:
             return None
         y = plan.record()
@@ -63,7 +63,7 @@ class _Contractions(ProductReading):
         out = tuple(None if k in summed else c for k, c in enumerate(axes) if k not in summed or node.params["keepdims"])
         return [self.factor(a, axes, node)], out
 
-    def best(self, current: Plan, node: Apply) -> Plan | None:
+    def best(self, current: _Plan, node: Apply) -> _Plan | None:
         """The cheapest plan, if it is worth another order of additions; None to leave the node as it is."""
         plan = current.inlined(())
         for atom in list(plan.seen):
@@ -83,7 +83,7 @@ class _Leaf:
     letters: Letters
 
 
-class Plan:
+class _Plan:
     """A contraction to ``out``, all products inlined but those in ``whole`` (None: nothing inlined)."""
 
     def __init__(self, owner: ProductReading, factors: list[Factor], out: Axes, whole: Sequence[Atom] | None = None) -> None:
@@ -100,8 +100,8 @@ class Plan:
         for f in factors:
             self.add(f, f.letters, whole is None)
 
-    def inlined(self, whole: Sequence[Atom]) -> Plan:
-        return Plan(self.owner, self.factors, self.out, whole)
+    def inlined(self, whole: Sequence[Atom]) -> _Plan:
+        return _Plan(self.owner, self.factors, self.out, whole)
 
     def add(self, f: Factor, letters: Letters, stop: bool) -> None:
         number = plain_number(f.atom)
@@ -164,7 +164,7 @@ class Plan:
         if scalars:
             k = min(range(len(leaves)), key=lambda n: volume(leaves[n][1], sizes))
             if volume(leaves[k][1], sizes) < volume(target, sizes):
-                leaves[k] = (self.scaled(scalars, leaves[k][0]), leaves[k][1])
+                leaves[k] = (_scaled(scalars, leaves[k][0]), leaves[k][1])
                 scalars = []
         while len(leaves) > 2:
             letters = [own for _, own in leaves]
@@ -172,29 +172,8 @@ class Plan:
             joined = self.joined([leaves[i], leaves[j]], tuple(kept(letters, i, j, target)), target)
             rest = [leaf for k, leaf in enumerate(leaves) if k not in (i, j)]
             leaves = [*rest[:i], joined, *rest[i:]]
-        y = self.scaled(scalars, self.joined(leaves, target, target, last=True)[0])
+        y = _scaled(scalars, self.joined(leaves, target, target, last=True)[0])
         return self.spread(y, target)
-
-    def scaled(self, scalars: Sequence[Any], x: Any) -> Any:
-        """Scalars times an array, multiplied with one another first."""
-        if not scalars:
-            return x
-        scale, *rest = scalars
-        if isinstance(scale, float) and scale == -1.0:
-            if not rest:
-                return self.negated(x)
-            scale, *rest = self.negated(rest[0]), *rest[1:]
-        for s in rest:
-            scale = scale * s
-        return scale * x
-
-    def negated(self, x: Any) -> Any:
-        """Minus a value; a number that it is made of takes the sign."""
-        made = self.owner.maker(atom_of(x), "numpy.multiply", "numpy.divide")
-        number = made and plain_number(made.args[0])
-        if not made or number is None:
-            return -x
-        return -number / Value(made.args[1]) if made.op == "numpy.divide" else -number * Value(made.args[1])
 
     def squeezed(self, leaf: _Leaf) -> tuple[Any, Letters]:
         """Without the axes of length one that are only there to be summed."""
@@ -223,3 +202,13 @@ class Plan:
         shape = tuple(1 if c is None else self.owner.sizes[c] for c in self.out)
         y = np.expand_dims(y, new)
         return y if y.shape == shape else np.broadcast_to(y, shape)
+
+
+def _scaled(scalars: Sequence[Any], x: Any) -> Any:
+    """Scalars times an array, multiplied with one another first."""
+    if not scalars:
+        return x
+    scale, *rest = scalars
+    for s in rest:
+        scale = scale * s
+    return scale * x

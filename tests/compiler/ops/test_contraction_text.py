@@ -35,6 +35,7 @@ SPELLED = {
     "bij,bkj->bik": "_0 @ _1.mT",
     "bji,bjk->bik": "_0.mT @ _1",
     "bij,jk->bik": "np.tensordot(_0, _1, axes=1)",
+    "bj,jik->bik": "np.tensordot(_0, _1, axes=1)",
     "bij,bik->jk": "_0.reshape(-1, 6).T @ _1.reshape(-1, 7)",
     "b,bi,bj->ij": "(_0[:, None] * _1).T @ _2",
     "bi,bi,bj,bj->b": "np.vecdot(_0, _1) * np.vecdot(_2, _3)",

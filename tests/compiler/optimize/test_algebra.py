@@ -93,6 +93,7 @@ DERIVED = [
     (lambda x, y: xnp.where(x > 0.0, 2.0 * (xnp.where(x > 0.0, x, 0.0) - y), 0.0), ["greater", "subtract", "multiply", "where"]),
     (lambda x, y: xnp.where(x > 0.0, y, 0.0) + 0.1 * xnp.where(x > 0.0, 0.0, y), ["greater", "multiply", "where"]),
     (lambda x, y: xnp.where(x > 0.0, y, 0.0) + xnp.where(y > 0.0, 0.0, y), ["greater", "where", "greater", "where", "add"]),
+    (lambda x, y: -2.0 + x * y, ["multiply", "subtract"]),
     (lambda x, y: x - 3.0 / y * -1.0, ["divide", "add"]),
     (lambda x, y: x + contract(",i->i", -1.0, y), ["subtract"]),
     (lambda x, y: xnp.where(x > 0.0, y * xnp.where(x > 0.0, x, 0.0), 0.0), ["greater", "where", "multiply", "where"]),

@@ -44,8 +44,11 @@ def scaled(function, *params):
         (lambda d, x: -outer(d, x), (ROWS, WIDE), "negative1 einsum2"),
         (lambda d, x: outer(d, x) * 0.1, (ROWS, WIDE), "multiply1 einsum2"),
         (lambda d, x, p: outer(d, x) * p * -3.0, (ROWS, WIDE, P), "multiply0 multiply1 einsum2"),
-        (lambda c, d, x: xnp.expand_dims(c, 1) * (x * xnp.expand_dims(d, 1)), (array(BATCH), ROWS, WIDE), "einsum1 einsum2"),
-        (lambda d, x: outer(d, x) * xnp.expand_dims(d, 1), (ROWS, WIDE), "einsum1 einsum2"),
+        (lambda c, d, x: xnp.expand_dims(c, 1) * (x * xnp.expand_dims(d, 1)), (array(BATCH), ROWS, WIDE), "multiply1 einsum2"),
+        (lambda c, d, x: outer(d, x) / xnp.expand_dims(c, 1), (array(BATCH), ROWS, WIDE), "divide1 einsum2"),
+        (lambda c, d, x: outer(1.0 / c, x) / xnp.expand_dims(d, 1) * -2.0, (array(BATCH), ROWS, WIDE), "multiply1 divide1 einsum2"),
+        (lambda a, x: contract("ii,ij->ij", a, x) * 2.0, (array(4, 4), array(4, 30)), "einsum1 multiply1 einsum2"),
+        (lambda d, x: outer(d, x) * xnp.expand_dims(d, 1), (ROWS, WIDE), "multiply1 einsum2"),
     ],
 )
 def test_small_factors_come_first(function, params, wanted):
