@@ -31,6 +31,7 @@ from .frontend.generators import TYPE as GENERATOR
 from .frontend.session import Guard, NeedsStatic, Path, Session, opened
 from .frontend.sharing import Apart
 from .frontend.trace import Same, identifier
+from .frontend.tracebacks import outside
 from .optimize import optimize
 from .varying import Axes, Changes, Named, size_groups, vague
 from .varying import Guard as SizeGuard
@@ -115,7 +116,7 @@ class Context:
 class Specialisations:
     """The cache of one transformed function. ``record`` records the call into the builder at work; ``axes`` gives for each leaf of the
     arguments the axis whose size may vary, or None. ``adaptive``: any axis whose size was seen to vary becomes a symbol, where the
-    function allows it."""
+    function allows it. ``called`` is what messages call the function."""
 
     def __init__(
         self,
@@ -125,10 +126,12 @@ class Specialisations:
         axes: Callable[[tuple[Any, ...], dict[str, Any]], Sequence[int | None]],
         *,
         adaptive: bool = False,
+        called: str = "",
     ) -> None:
         self.adaptive = adaptive
         self._changes = Changes()
         self.name = name
+        self.called = called or name
         self.func = func
         self.record = record
         self.axes = axes
@@ -176,7 +179,11 @@ class Specialisations:
                     self._check_apart(variant, args, kwargs, captured)
                 return variant, captured
         self._misses += 1
-        return self._compile(full, key, args, kwargs)
+        try:
+            return self._compile(full, key, args, kwargs)
+        except Exception as error:
+            error.__traceback__ = outside(error)
+            raise
 
     def _canonical(self, full: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]) -> Any:
         axes = self._varying(full, args, kwargs, leaves)
@@ -330,7 +337,7 @@ def is_foreign(x: Any) -> bool:
     if isinstance(x, np.ndarray):
         # np.ma is imported when it is first read
         return type(x) is not np.ndarray and isinstance(x, (np.matrix, np.ma.MaskedArray))
-    return hasattr(x, "__array__") and hasattr(x, "shape") and not isinstance(x, (np.generic, Value, type))
+    return hasattr(x, "__array__") and not isinstance(x, (np.generic, Value, type))
 
 
 class _Identity:
@@ -431,8 +438,13 @@ class Compilation:
         for k, leaf in enumerate(self.leaves):
             if is_foreign(leaf):
                 raise OptionError(
-                    f"{self.owner.name}: argument `{self.names[k]}` is a {type(leaf).__name__}, only NumPy's plain arrays can be used",
+                    f"{self.owner.called}: argument `{self.names[k]}` is a {type(leaf).__name__}, only NumPy's plain arrays can be used",
                     hint=f"np.asarray({self.names[k]})",
+                )
+            if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "O":
+                raise OptionError(
+                    f"{self.owner.called}: argument `{self.names[k]}` has dtype object, only numbers can be used",
+                    hint=f"{self.names[k]}.astype(float)",
                 )
             if isinstance(leaf, KINDS):
                 var = Var(GENERATOR, identifier(self.names[k]))

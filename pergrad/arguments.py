@@ -14,16 +14,36 @@ import numpy as np
 from .compiler.core.trees import Index, Path, Tree, flatten, flatten_as, is_container
 from .compiler.core.types import Size
 from .compiler.errors import ArgumentError, ArgumentTypeError, OptionError, Span
+from .compiler.specialize import is_foreign
 from .dims import Dims, MapSpec, map_spec, mapped_size, out_spec, refuse_array, spread_in_dims
 from .naming import argument, counted, describe, function_name, is_array, kind_of, output, shape_text, short, structure, weak_kind
+from .shapes import ShapeDtype
 
 Argnums = int | tuple[int, ...]
+
+
+_AT_ONCE = {  # the transforms that take the function's arguments themselves, and lint
+    "jvp": "jvp(f, (x,), (tangent,)), not jvp(f(x), …)",
+    "linearize": "linearize(f, x), not linearize(f(x))",
+    "lint": "lint(f), not lint(f(x))",
+    "vjp": "vjp(f, x), not vjp(f(x))",
+}
 
 
 def check_function(func: Any, transform: str) -> None:
     """Refuse what cannot be called."""
     if not callable(func):
-        raise ArgumentTypeError(f"{transform} takes a function, got {describe(func)}", hint=f"{transform}(f)(x), not {transform}(f(x))")
+        fix = _AT_ONCE.get(transform, f"{transform}(f)(x), not {transform}(f(x))")
+        raise ArgumentTypeError(f"{transform} takes a function, got {describe(func)}", hint=fix)
+
+
+def check_numbers(transform: str, func: Any, values: Any) -> None:
+    """Refuse stand-ins where numbers are computed with."""
+    if any(isinstance(x, ShapeDtype) for x in flatten(values)[0]):
+        raise ArgumentTypeError(
+            f"{transform}({function_name(func)}): a ShapeDtype has no numbers to compute with",
+            hint="pass an array; stand-ins are for source(), stages() and save()",
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------- options
@@ -97,7 +117,10 @@ def check_argnums(argnums: Any, count: int, func: Any, transform: str = "grad") 
 def _argnum(n: Any, argnums: Any, count: int, call: str) -> int:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
         fix = _tuple(argnums) if isinstance(argnums, list) and argnums and all(type(a) is int for a in argnums) else "0"
-        raise OptionError(f"{call}: argnums={short(argnums)} has {kind_of(n)}, it must be an int or a tuple of ints", hint=f"argnums={fix}")
+        verb = "has" if type(argnums) is tuple else "is"
+        raise OptionError(
+            f"{call}: argnums={short(argnums)} {verb} {kind_of(n)}, it must be an int or a tuple of ints", hint=f"argnums={fix}"
+        )
     if not -count <= n < count:
         given = counted(count, "positional argument") + (" was" if count == 1 else " were")
         fix = f"argnums={count - 1}" if count else "pass the arguments to differentiate by position"
@@ -137,7 +160,7 @@ def _differentiable(func: Any, path: Path, count: int, value: Any, kind: str | N
         what = f"has dtype {value.dtype}" if is_array(value) else f"is {describe(value)}"
         fix = "pass it as .astype(float)" if is_array(value) else "pass it as a float"
         raise ArgumentTypeError(f"{where} {what}, which has no derivative: it must be floating", hint=f"{fix}, or leave it out of {option}")
-    if isinstance(value, np.ndarray):
+    if is_array(value):
         refuse_array(value, where)
     if kind == "c" and not complex_ok:
         what = f"has dtype {value.dtype}" if is_array(value) else f"is {describe(value)}"
@@ -165,32 +188,39 @@ def check_tangents(func: Any, primals: Any, tangents: Any, *, transform: str = "
     if len(primals) != len(tangents):
         raise ArgumentError(
             f"{call}: got {counted(len(tangents), 'tangent')} for {counted(len(primals), 'primal')}; tangents has one item per primal",
-            hint=f"tangents=({', '.join(['…'] * len(primals))}{',' if len(primals) == 1 else ''})",
+            hint=_spelled_tangents(["…"] * len(primals), transform),
         )
     leaves, tree = flatten(primals)
     given = flatten_as(tree, tangents)
     if given is None:
-        _structures_differ(func, primals, tangents, call)
+        _structures_differ(func, primals, tangents, transform)
     for i, (primal, tangent) in enumerate(zip(leaves, given)):
         if type(tangent) is float and weak_kind(primal) == "f":
             continue
-        if is_array(primal) and is_array(tangent) and tuple(primal.shape) == tuple(tangent.shape) and primal.dtype == tangent.dtype:
+        alike = is_array(primal) and is_array(tangent) and tuple(primal.shape) == tuple(tangent.shape) and primal.dtype == tangent.dtype
+        if alike and not is_foreign(tangent):
             continue
         _tangent(func, tree.paths()[i], len(primals), primal, tangent, call)
     return given
 
 
-def _structures_differ(func: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], call: str) -> NoReturn:
+def _spelled_tangents(items: list[str], transform: str) -> str:
+    """How tangents are given: to jvp as a tuple, to the function of linearize one by one."""
+    one_by_one = transform == "linearize"
+    return f"{'jvp_fn' if one_by_one else 'tangents='}({', '.join(items)}{',' if len(items) == 1 and not one_by_one else ''})"
+
+
+def _structures_differ(func: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], transform: str) -> NoReturn:
     for i, (primal, tangent) in enumerate(zip(primals, tangents)):
         want, got = flatten(primal)[1], flatten(tangent)[1]
         if flatten_as(want, tangent) is None:
             where = argument(func, (Index(i),), len(primals))
             has = "is one value" if got.is_leaf else f"has the structure {structure(got, lambda _: '…')}"
             expected = "is one value" if want.is_leaf else f"has {structure(want, lambda _: '…')}"
-            fix = ", ".join([structure(want, lambda _: "…") if j == i else "…" for j in range(len(primals))])
+            items = [structure(want, lambda _: "…") if j == i else "…" for j in range(len(primals))]
             raise ArgumentError(
-                f"{call}: in tangents, that of {where} {has}, {where} {expected}",
-                hint=f"tangents=({fix}{',' if len(primals) == 1 else ''})",
+                f"{transform}({function_name(func)}): in tangents, that of {where} {has}, {where} {expected}",
+                hint=_spelled_tangents(items, transform),
             )
     raise AssertionError("equal structures")
 
@@ -199,13 +229,18 @@ def _tangent(func: Any, path: Path, count: int, primal: Any, tangent: Any, call:
     where = argument(func, path, count)
     if not is_array(primal) and weak_kind(primal) is None:
         if tangent is not None:
-            raise OptionError(f"{call}: {where} is {describe(primal)}, which has no derivative: its entry in tangents is None", hint="None")
+            raise OptionError(
+                f"{call}: {where} is {describe(primal)}, which has no derivative: its entry in tangents is None",
+                hint=f"None for {where} in tangents",
+            )
         return
     shape = tuple(primal.shape) if is_array(primal) else ()
     dtype = primal.dtype if is_array(primal) else np.dtype(float)
     expected = f"tangents must have the shape of their primals, {shape_text(shape)}"
     if not is_array(tangent) and weak_kind(tangent) is None:
         raise OptionError(f"{call}: the tangent of {where} is {describe(tangent)}, {expected}", hint=_zeros(shape))
+    if is_array(tangent):
+        refuse_array(tangent, f"{call}: the tangent of {where}")
     given = tuple(tangent.shape) if is_array(tangent) else ()
     if given != shape:
         what = f"has shape {shape_text(given)}" if is_array(tangent) else f"is {describe(tangent)}"
@@ -255,9 +290,13 @@ def _fits(given: tuple[Any, ...], shape: tuple[Any, ...]) -> bool:
 def _cotangent(name: str, tree: Tree, i: int, out: Any, cotangent: Any) -> None:
     shape = tuple(out.shape) if is_array(out) else ()
     real = (out.dtype.kind if is_array(out) else weak_kind(out)) != "c"
-    if is_array(cotangent) and _fits(tuple(cotangent.shape), shape) and cotangent.dtype.kind in ("biuf" if real else "biufc"):
-        return
+    foreign = is_foreign(cotangent)
+    if is_array(cotangent) and not foreign and _fits(tuple(cotangent.shape), shape):
+        if cotangent.dtype.kind in ("biuf" if real else "biufc"):
+            return
     where = output(tree.paths()[i])
+    if foreign:
+        refuse_array(cotangent, f"vjp({name}): the cotangent of {where}")
     fix = f"vjp_fn({structure(tree, lambda j: _ones(out) if j == i else '…')})"
     expected = f"cotangents must have the shape of their outputs, {shape_text(shape)}"
     if not is_array(cotangent) and weak_kind(cotangent) is None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import check_argnums, check_differentiable, check_numbers
 from .compiler.core.trees import Tree, flatten, prefix
 from .compiler.frontend.generators import KINDS
 
 
 def in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A vmap over chunks of its batch. Every chunk but the last has ``chunk_size`` samples; results are written where they belong."""
+    check_numbers(f.called, f._func, (args, kwargs))
     options = f._options
     whole = type(f)(f._func, **{**options, "chunk_size": None})
     leaves, tree = flatten(args)
@@ -85,10 +87,10 @@ def _state(g: Any) -> Any:
 
 def jacobian_in_chunks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A Jacobian by reverse mode, so many rows at a time: the forward pass once, the backward pass over chunks of the basis."""
-    from .arguments import check_argnums, check_differentiable
     from .transforms.vjp import Forward
     from .transforms.vmap import vmap
 
+    check_numbers("jacrev", f._func, (args, kwargs))
     o = f._options
     argnums = check_argnums(o["argnums"], len(args), f._func, "jacrev")
     check_differentiable(f._func, argnums, args, "jacrev", complex_ok=False)

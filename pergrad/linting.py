@@ -13,12 +13,19 @@ if TYPE_CHECKING:
 def lint(func: Callable[..., Any], *, in_dims: Any = None) -> list[Diagnostic]:
     """What the linter finds in a function's source when it is mapped as ``in_dims`` says; nothing is run.
 
-    ``in_dims=None`` maps every positional argument. A transformed function is linted as it is transformed. Gives a list of findings.
+    ``in_dims=None`` maps every positional argument. A transformed function is linted as it is transformed. A finding printed is one line;
+    ``code``, ``line``, ``help`` and ``trail`` are its parts. Raises ArgumentTypeError for what is no function.
     """
+    from .arguments import check_function
+    from .compiler.errors import OptionError
     from .compiler.lint import lint_function
+    from .naming import kind_of, short
 
+    check_function(func, "lint")
     if hasattr(func, "__pergrad_trace__") and hasattr(func, "lint"):
         return func.lint()  # type: ignore[no-any-return]
+    if in_dims is not None and type(in_dims) not in (int, tuple):
+        raise OptionError(f"lint: in_dims={short(in_dims)} is {kind_of(in_dims)}, it must be an int or a tuple", hint="in_dims=0")
     return lint_function(func, in_dims=in_dims)
 
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .compiler.errors import ArgumentError, OptionError
+
 
 class ShapeDtype:
     """The shape and dtype of an array without its data.
 
     Accepted wherever only source is asked for: ``f.source``, ``f.stages``, ``f.save``. ``shape`` is an int or a tuple of ints, ``dtype``
-    anything that NumPy takes as one. Raises ValueError for a negative size, TypeError for what is no shape or dtype.
+    anything that NumPy takes as one. Raises ArgumentError for a negative size, OptionError for what is no shape or dtype.
 
     >>> ShapeDtype((64, 10), "f4")
     ShapeDtype((64, 10), float32)
@@ -26,11 +28,20 @@ class ShapeDtype:
     shape: tuple[int, ...]
 
     def __init__(self, shape: int | Iterable[int], dtype: npt.DTypeLike = np.float64) -> None:
-        sizes = tuple(operator.index(n) for n in shape) if isinstance(shape, Iterable) else (operator.index(shape),)
+        try:
+            sizes = tuple(operator.index(n) for n in shape) if isinstance(shape, Iterable) else (operator.index(shape),)
+        except TypeError:
+            raise OptionError(
+                f"ShapeDtype: shape={shape!r} must be an int or a tuple of ints", hint="ShapeDtype((64, 10)), or ShapeDtype.of(array)"
+            ) from None
         if any(n < 0 for n in sizes):
-            raise ValueError(f"a shape has no negative sizes, got {sizes}")
+            raise ArgumentError(f"ShapeDtype: a shape has no negative sizes, got {sizes}", hint="ShapeDtype((64, 10))")
+        try:
+            named = np.dtype(dtype)
+        except TypeError:
+            raise OptionError(f"ShapeDtype: dtype={dtype!r} is no dtype of NumPy's", hint='"f8", "f4", "i8", np.float64, …') from None
         object.__setattr__(self, "shape", sizes)
-        object.__setattr__(self, "dtype", np.dtype(dtype))
+        object.__setattr__(self, "dtype", named)
 
     @classmethod
     def of(cls, array: npt.ArrayLike) -> ShapeDtype:

@@ -10,17 +10,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .arguments import check_numbers
 from .compiler.core.builder import Value, atom_of, building, current
 from .compiler.core.program import Const, Program, walk
 from .compiler.core.trees import Tree, flatten
 from .compiler.core.types import Type
-from .compiler.errors import ArgumentTypeError, PergradError
+from .compiler.errors import PergradError
 from .compiler.frontend.cells import Array, Cell, Owner
 from .compiler.frontend.session import session
 from .compiler.frontend.trace import Argument, Traced, is_number, trace
 from .compiler.optimize import prepare
 from .compiler.specialize import Context, Specialisation, Specialisations, argument_names, stage_source
-from .shapes import ShapeDtype
+from .naming import function_name
 
 _shared: weakref.WeakKeyDictionary[Any, dict[Any, Specialisations]] = weakref.WeakKeyDictionary()
 
@@ -56,10 +57,7 @@ class Transformed:
         try:
             return (self._cache or self.specialisations).call(args, kwargs)
         except (AttributeError, TypeError):
-            if any(isinstance(x, ShapeDtype) for x in flatten((args, kwargs))[0]):
-                raise ArgumentTypeError(
-                    f"{self.kind}({self.__name__}): a ShapeDtype has no numbers to compute with", hint="source() with the same arguments"
-                ) from None
+            check_numbers(self.called, self._func, (args, kwargs))
             raise
 
     def in_chunks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -91,12 +89,19 @@ class Transformed:
 
     def _find_cache(self) -> Specialisations:
         root, identity = self.identity()
-        new = Specialisations(self.emitted_name, root_function(self), self.record, self.axes, adaptive=self.adaptive)
+        called = f"{self.called}({function_name(self._func)})"
+        axes, adaptive = self.axes, self.adaptive
+        new = Specialisations(self.emitted_name, root_function(self), self.record, axes, adaptive=adaptive, called=called)
         try:
             caches = _shared.setdefault(root, {})
             return caches.setdefault(identity, new)
         except TypeError:
             return new
+
+    @property
+    def called(self) -> str:
+        """The transform as messages call it."""
+        return self.spoken or self.kind
 
     def identity(self) -> tuple[Any, Any]:
         """The function at the bottom, and everything that was done to it."""

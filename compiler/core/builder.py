@@ -239,10 +239,20 @@ def _flatten(x: Any) -> Iterator[Any]:
 def _operator(name: str, swapped: bool = False) -> Callable[[Value, Any], Any]:
     def method(self: Value, other: Any) -> Any:
         if not _is_operand(other):
-            return NotImplemented
+            return _refused(name, self, other, swapped)
         return operated(name, *((other, self) if swapped else (self, other)))
 
     return method
+
+
+def _refused(name: str, value: Value, other: Any, swapped: bool) -> Any:
+    """Python asks an operand of another class next; where that has no answer it is refused in NumPy's words."""
+    if type(other).__module__ != "builtins" or name in ("numpy.equal", "numpy.not_equal"):
+        return NotImplemented
+    left, right = ("ndarray" if value.shape else str(value.dtype)), type(other).__name__
+    if swapped:
+        left, right = right, left
+    raise TypeError(f"unsupported operand type(s) for {name.replace('numpy.', 'np.', 1)}: {left!r} and {right!r}")
 
 
 def operated(name: str, x: Any, y: Any) -> Any:

@@ -20,6 +20,7 @@ from .expressions import is_symbolic, note, spelled, wrap_known
 from .frames import Frame, Walked, closure_of, scope_of
 from .generators import KINDS
 from .session import NeedsStatic, Path, Undecided, session
+from .source import FunctionNode
 from .writers import ufunc_at
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Calls:
         )
         defaults = [self.default(function, i, v) for i, v in enumerate(function.__defaults__ or ())]
         kw_defaults = {k: self.default(function, k, v) for k, v in (function.__kwdefaults__ or {}).items()}
-        self.bind_parameters(node.args, function.__name__, defaults, kw_defaults, args, kwargs, frame)
+        self.bind_parameters(node, function.__name__, defaults, kw_defaults, args, kwargs, frame)
         return self.run(node, frame)
 
     def default(self: Walker, function: types.FunctionType, key: Any, value: Any) -> Any:
@@ -136,12 +137,12 @@ class Calls:
             helper=self.helper(function.__name__),
         )
         frame.owner = function.owner
-        self.bind_parameters(node.args, function.__name__, function.defaults, function.kw_defaults, args, kwargs, frame)
+        self.bind_parameters(node, function.__name__, function.defaults, function.kw_defaults, args, kwargs, frame)
         return self.run(node, frame)
 
     def bind_parameters(
         self: Walker,
-        a: ast.arguments,
+        node: FunctionNode,
         name: str,
         defaults: list[Any],
         kw_defaults: dict[str, Any],
@@ -150,14 +151,20 @@ class Calls:
         frame: Frame,
     ) -> None:
         """Bind arguments to parameters by Python's rules; TypeError as Python."""
+        a = node.args
+
+        def misfit(text: str) -> TypeError:
+            error = TypeError(f"{name}() {text}")
+            error.add_note(f"its parameters, {frame.file}:{node.lineno}: {name}({ast.unparse(a)})")
+            return error
+
         positional = [p.arg for p in (*a.posonlyargs, *a.args)]
         only = {p.arg for p in a.posonlyargs}
         bound: dict[str, Any] = dict(zip(positional, args))
         extra = args[len(positional) :]
         if extra and a.vararg is None:
-            raise TypeError(
-                f"{name}() takes {len(positional)} positional argument{'s' * (len(positional) != 1)} but {len(args)} were given"
-            )
+            were = "was" if len(args) == 1 else "were"
+            raise misfit(f"takes {len(positional)} positional argument{'s' * (len(positional) != 1)} but {len(args)} {were} given")
         if a.vararg is not None:
             bound[a.vararg.arg] = tuple(extra)
         names = {p for p in positional if p not in only} | {p.arg for p in a.kwonlyargs}
@@ -165,12 +172,12 @@ class Calls:
         for key, value in kwargs.items():
             if key in names:
                 if key in bound:
-                    raise TypeError(f"{name}() got multiple values for argument '{key}'")
+                    raise misfit(f"got multiple values for argument '{key}'")
                 bound[key] = value
             elif a.kwarg is not None:
                 rest[key] = value
             else:
-                raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+                raise misfit(f"got an unexpected keyword argument '{key}'")
         if a.kwarg is not None:
             bound[a.kwarg.arg] = rest
         for parameter, default in zip(positional[len(positional) - len(defaults) :], defaults, strict=True):
@@ -180,7 +187,7 @@ class Calls:
                 bound[p.arg] = kw_defaults[p.arg]
         missing = [p for p in (*positional, *(p.arg for p in a.kwonlyargs)) if p not in bound]
         if missing:
-            raise TypeError(f"{name}() missing required argument{'s' * (len(missing) > 1)}: {', '.join(map(repr, missing))}")
+            raise misfit(f"missing {len(missing)} required argument{'s' * (len(missing) > 1)}: {', '.join(map(repr, missing))}")
         places = {p.arg: p for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)}
         for key, value in bound.items():
             if key in places:

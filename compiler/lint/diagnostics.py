@@ -43,6 +43,15 @@ class Diagnostic:
         return self.span.column
 
     @property
+    def place(self) -> str:
+        """``file:line:column``, with the cell in a notebook."""
+        cell = f"cell {self.cell}:" if self.cell else ""
+        return f"{self.file}:{cell}{self.line}:{self.column}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.code} {self.severity}: {self.message}"
+
+    @property
     def key(self) -> tuple[str, int, int, int, str]:
         """Where it stands: the order of reports."""
         return (self.span.file, self.cell, self.span.line, self.span.column, self.code)

@@ -82,7 +82,7 @@ def _same(dtype: Any) -> Any:
 def summed_dtype(dtype: Any) -> Any:
     import numpy as np
 
-    return np.sum(np.empty(1, dtype)).dtype
+    return np.sum(np.zeros(1, dtype)).dtype
 
 
 def _averaged(dtype: Any) -> Any:

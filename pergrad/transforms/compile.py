@@ -36,6 +36,7 @@ class Compiled(Transformed):
     """A compiled function."""
 
     kind = "compiled"
+    spoken = "compile"
     adaptive = True
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:

@@ -7,9 +7,11 @@ from typing import Any
 
 from ..compiler.core.builder import Value, atom_of, building, call
 from ..compiler.core.trees import Tree, flatten
+from ..compiler.errors import ArgumentTypeError
 from ..compiler.frontend.session import Path, session
 from ..compiler.frontend.trace import is_number
 from ..compiler.specialize import Specialisations
+from ..naming import function_name
 from ..transformed import Transformed
 from .grad import conjugated, leaf_flags
 
@@ -75,6 +77,8 @@ def _second_half(residuals: Any, argument: Any) -> None:
 class Held:
     """The second half of one call with what the first half kept; may be called many times, and be transformed itself."""
 
+    __name__ = ""
+
     def __init__(self, half: SecondHalf, residuals: Sequence[Any]) -> None:
         self.half = half
         self.residuals = tuple(residuals)
@@ -83,7 +87,13 @@ class Held:
         """What the second half takes of the call's arguments, checked."""
         raise NotImplementedError
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            raise ArgumentTypeError(
+                f"{self.half.called}({function_name(self.half._func)}): {self.__name__} takes its arguments by position, "
+                f"got the keyword {next(iter(kwargs))!r}",
+                hint=f"{self.__name__}({next(iter(kwargs))})",
+            )
         if building():
             return self.__pergrad_trace__(args, {})
         return self.half(self.residuals, self.argument(args))
@@ -96,6 +106,9 @@ class Held:
             for k, x in enumerate(self.residuals)
         ]
         return self.half.record((held, self.argument(args)), {})
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__} of {function_name(self.half._func)}>"
 
     def source(self, *args: Any) -> str:
         """The emitted source of the second half."""

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..arguments import check_flag, check_function, check_has_aux, check_outputs, check_tangents
+from ..arguments import check_flag, check_function, check_has_aux, check_numbers, check_outputs, check_tangents
 from ..compiler.core.builder import Value, atom_of, building, call, current
 from ..compiler.core.program import Program, free_vars
 from ..compiler.core.trees import flatten, flatten_as
@@ -115,6 +115,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     if building():
         out, saved, linear = pushed.split(primals)
         return out, JvpFunction(linear, tuple(saved), primals)
+    check_numbers("linearize", func, primals)
     found, captured = pushed.specialisations.get(primals, {})
     output, residuals = found.function(*primals, **captured)
     return output, JvpFunction(found.extra["linear"], tuple(residuals), primals)
@@ -124,6 +125,7 @@ class Linear(SecondHalf):
     """The derivative of one compiled call, as a function of residuals and tangents."""
 
     kind = "linear"
+    spoken = "linearize"
 
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         residuals, tangents = args
@@ -144,6 +146,7 @@ class Linearization(Transformed):
     """The forward pass with what the derivative needs."""
 
     kind = "linearized"
+    spoken = "linearize"
 
     def split(self, primals: tuple[Any, ...]) -> tuple[Any, list[Any], Linear]:
         spec = Primals(primals)

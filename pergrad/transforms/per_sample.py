@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..arguments import check_argnums, check_choice, check_chunk_size, check_control_flow, check_flag, check_function, check_randomness
+from ..compiler.errors import ArgumentError
 from ..compiler.specialize import Context
+from ..naming import function_name
 from ..transformed import Transformed
 from .grad import Grad
 from .vmap import Vmap
@@ -90,6 +92,12 @@ class PerSampleGrad(Transformed):
         in_dims = o["in_dims"]
         if in_dims is None:
             in_dims = tuple(None if k in chosen else 0 for k in range(len(args)))
+            if all(d is None for d in in_dims):
+                raise ArgumentError(
+                    f"per_sample_grad({function_name(self._func)}): every positional argument is one of argnums={o['argnums']}, which all "
+                    "samples share unless in_dims says otherwise: no argument holds the samples",
+                    hint=f"pass them by position after the parameters, or in_dims={(0,) * len(args)}",
+                )
         inner = Grad(self._func, argnums=o["argnums"], has_aux=o["has_aux"], value=o["with_value"])
         rest = {name: o[name] for name in ("out_dims", "randomness", "chunk_size", "control_flow")}
         outer = Vmap(inner, in_dims=in_dims, **rest)

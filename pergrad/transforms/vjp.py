@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..arguments import check_cotangent, check_flag, check_function, check_has_aux, check_outputs
+from ..arguments import check_cotangent, check_flag, check_function, check_has_aux, check_numbers, check_outputs
 from ..compiler.core.builder import Value, atom_of, building, call, current
 from ..compiler.core.program import Program, Var, free_vars
 from ..compiler.core.trees import flatten
@@ -35,6 +35,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     forward = Forward(func, has_aux=has_aux, argnums=None)
     if building():
         return forward.pulled(primals)
+    check_numbers("vjp", func, primals)
     out, aux, residuals, backward = forward.run(primals, {})
     pullback = VjpFunction(backward, residuals, flatten(out)[0])
     return (out, pullback, aux) if has_aux else (out, pullback)

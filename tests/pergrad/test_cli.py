@@ -283,3 +283,8 @@ def test_show_prints_the_emitted_source(folder, tmp_path):
     done = subprocess.run([*command, "--arg", "f8[5]", "--arg", "f8[7,5]"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "def loss_per_sample_grad(w, x):" in done.stdout and "importing shown" in done.stderr
     assert subprocess.run([*command, "--arg", "f8[5"], capture_output=True, cwd=tmp_path).returncode == 2
+    done = subprocess.run(
+        [*command[:-1], "shown.py:loss", "--arg", "f8[5]", "--arg", "f8[7,5]"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0 and "def loss_per_sample_grad(w, x):" in done.stdout
+    assert b"--arg" in subprocess.run(command, capture_output=True, cwd=tmp_path).stderr

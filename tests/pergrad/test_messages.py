@@ -71,13 +71,13 @@ REFUSED = {
         lambda: argnums(()),
     ),
     "argnums a list": (
-        "grad(loss): argnums=[0, 1] has a list, it must be an int or a tuple of ints",
+        "grad(loss): argnums=[0, 1] is a list, it must be an int or a tuple of ints",
         "argnums=(0, 1)",
         OptionError,
         lambda: argnums([0, 1]),
     ),
     "argnums a float": (
-        "grad(loss): argnums=1.0 has a float, it must be an int or a tuple of ints",
+        "grad(loss): argnums=1.0 is a float, it must be an int or a tuple of ints",
         "argnums=0",
         OptionError,
         lambda: argnums(1.0),
@@ -89,7 +89,7 @@ REFUSED = {
         lambda: argnums((True,)),
     ),
     "argnums None": (
-        "grad(loss): argnums=None has None, it must be an int or a tuple of ints",
+        "grad(loss): argnums=None is None, it must be an int or a tuple of ints",
         "argnums=0",
         OptionError,
         lambda: argnums(None),

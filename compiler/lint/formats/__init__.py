@@ -28,5 +28,4 @@ def render(name: str, diagnostics: Sequence[Diagnostic], options: Options) -> st
 
 def place(d: Diagnostic) -> str:
     """``file:line:column``, with the cell in a notebook."""
-    cell = f"cell {d.cell}:" if d.cell else ""
-    return f"{d.file}:{cell}{d.line}:{d.column}"
+    return d.place

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from . import Options, place
+from . import Options
 
 if TYPE_CHECKING:
     from ..diagnostics import Diagnostic
 
 
 def render(diagnostics: Sequence[Diagnostic], options: Options) -> str:
-    return "\n".join(f"{place(d)}: {d.code} {d.severity}: {d.message}" for d in diagnostics)
+    return "\n".join(str(d) for d in diagnostics)
