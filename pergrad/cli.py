@@ -207,7 +207,12 @@ def finish(report: Report, texts: dict[str, str], arguments: argparse.Namespace)
     if arguments.output_format == "full":
         text += ("\n\n" if text else "") + summary(report)
     if arguments.output_file:
-        Path(arguments.output_file).write_text(text + "\n", encoding="utf-8")
+        from .compiler.lint.config import ConfigError
+
+        try:
+            Path(arguments.output_file).write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"--output-file {arguments.output_file}: {error.strerror}") from None
     elif text:
         print(text)
     if arguments.output_format == "concise":

@@ -80,11 +80,13 @@ def load(file: Path | None) -> Settings:
 
     try:
         data: Any = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{file}: {error}") from None
-    table = data.get("tool", {}).get("pergrad", {})
-    if not isinstance(table, dict):
-        raise ConfigError(f"{file}: [tool.pergrad] must be a table")
+    tool = data.get("tool", {})
+    table = tool.get("pergrad", {}) if isinstance(tool, dict) else {}
+    for name, value in (("tool.pergrad", table), ("tool.pergrad.lint", table.get("lint", {}) if isinstance(table, dict) else {})):
+        if not isinstance(value, dict):
+            raise ConfigError(f"{file}: [{name}] must be a table")
     unknown = sorted(set(table) - {"lint"})
     if unknown:
         raise ConfigError(f"{file}: unknown key {unknown[0]!r} in [tool.pergrad]; known: lint")

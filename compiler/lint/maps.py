@@ -42,7 +42,10 @@ PREFIXES = {
     "torch._functorch.vmap": "torch",
     "jax": "jax",
     "jax._src.api": "jax",
+    "equinox": "jax",
 }
+# equinox's transforms look at arrays alone: everything else in their arguments is as it is.
+FILTERED = {f"filter_{name}": name for name in ("vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "vjp", "jvp")}
 KINDS = {
     "vmap": ("map", ("func", "in_dims", "out_dims", "randomness")),
     "per_sample_grad": ("per_sample", ("func", "argnums")),
@@ -73,6 +76,8 @@ def transform_of(name: str) -> tuple[str, str] | None:
     """The library and the short name of a transform, by its qualified name."""
     prefix, _, short = name.rpartition(".")
     found = PREFIXES.get(prefix)
+    if prefix == "equinox":
+        short = FILTERED.get(short, "")
     if found is None or (short not in KINDS and short not in AT_ONCE):
         return None
     if prefix == "torch" and short != "vmap":
@@ -109,6 +114,8 @@ class Maps(Lax):
             return self.make_named(name, args)
         if name == "pergrad.pullback":
             return self.any(node, self.deep_all(args))
+        if name == "equinox.if_array" and args.positional:
+            return args.positional[0]
         if name in TREE_LEAVES:
             leaves = self.new(node, Cell("list", depth=self.depth, rest=self.any((node, "leaf"), self.deep_all(args))))
             return Tuple((leaves, ANY)) if "flatten" in name else leaves
@@ -139,6 +146,8 @@ class Maps(Lax):
         func = options.pop("func", None)
         if func is None:
             return Partial(Lib(name), (), tuple(args.keywords.items())) if not args.positional else ANY
+        if name.startswith("equinox."):
+            options["filtered"] = Static(True)
         made = Transformed(kind, library, func, options, node, self.frames[-1].module)
         if kind in ("map", "per_sample", "forward", "hessian"):
             if kind in ("map", "per_sample"):
@@ -148,6 +157,9 @@ class Maps(Lax):
             if not self.levels:
                 self.pending.setdefault((node, func), made)
         return made
+
+    def is_filtered(self, made: Transformed) -> bool:
+        return "filtered" in made.options
 
     def is_library_function(self, func: Value) -> bool:
         while isinstance(func, (Partial, Transformed)):
@@ -346,13 +358,15 @@ class Maps(Lax):
                     self.map_value(v, 0 if batch.yes else UNKNOWN, batch.any, (*key, i), name, made) for i, v in enumerate(value.items)
                 )
                 return Tuple(entries, value.names)
-            if not isinstance(value, Static) or value.const is None or isinstance(value.const, str):
+            if not isinstance(value, Static) or value.const is None or isinstance(value.const, str) or self.is_filtered(made):
                 return value
             c = Cell("any", CLEAN, self.depth, root)
         # Which attributes of an object are arrays its class may say; otherwise they may be.
         items = {}
         for k, v in c.items.items():
             array = c.kind != "object" or self.field_kind(c, k)
+            if array is None and self.is_filtered(made) and isinstance(v, Static):
+                array = False
             items[k] = v if array is False else self.map_value(v, 0 if array and batch.yes else UNKNOWN, batch.any, (*key, k), name, made)
         rest = self.map_value(c.rest, 0 if batch.yes else UNKNOWN, batch.any, (*key, "…"), name, made) if c.rest is not None else None
         own = batch if c.kind in ("any", "array") else batch.softened() if c.kind in ("object", "lib") else CLEAN

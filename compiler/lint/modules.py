@@ -6,12 +6,17 @@ import ast
 from pathlib import Path
 
 
+def source_lines(text: str) -> list[str]:
+    """Lines as Python counts them: a form feed or a Unicode separator ends none."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 class Module:
     """One file: its tree, its lines, and where each top-level name is bound."""
 
     def __init__(self, file: str, text: str, tree: ast.Module, path: Path | None = None) -> None:
         self.file, self.text, self.tree, self.path = file, text, tree, path
-        self.lines = text.splitlines()
+        self.lines = source_lines(text)
         self._bindings: dict[str, list[ast.stmt]] | None = None
         self.live: dict[str, object] = {}
         self.stars = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"]

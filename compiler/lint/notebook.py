@@ -34,19 +34,10 @@ def read(file: str, text: str) -> Notebook:
 
     Raises ValueError when the file is no notebook.
     """
-    data = json.loads(text)
-    if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
-        raise ValueError("not a notebook: no list of cells")
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
     broken: list[Diagnostic] = []
-    number = 0
-    for cell in data["cells"]:
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-            continue
-        number += 1
-        source = cell.get("source", "")
-        source = "".join(source) if isinstance(source, list) else str(source)
+    for number, source in enumerate(code_cells(text), 1):
         rows = [without_magic(row) for row in source.split("\n")]
         if rows and source.lstrip().startswith("%%") and not source.lstrip().startswith(("%%time", "%%capture", "%%timeit")):
             rows = ["" for _ in rows]
@@ -58,6 +49,19 @@ def read(file: str, text: str) -> Notebook:
         starts.append((len(lines) + 1, number))
         lines += rows
     return Notebook("\n".join(lines) + "\n", starts, broken)
+
+
+def code_cells(text: str) -> list[str]:
+    """The sources of a notebook's code cells.
+
+    Raises ValueError when the text is no notebook.
+    """
+    data = json.loads(text)
+    if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
+        raise ValueError("not a notebook: no list of cells")
+    cells = [c for c in data["cells"] if isinstance(c, dict) and c.get("cell_type") == "code"]
+    sources = [c.get("source") or "" for c in cells]
+    return ["".join(map(str, s)) if isinstance(s, list) else str(s) for s in sources]
 
 
 def without_magic(row: str) -> str:

@@ -160,7 +160,6 @@ def cached(files: list[str], cache: Cache) -> dict[str, tuple[str, str, Result]]
 def merge(results: list[tuple[str, str, Result]], settings: Settings) -> Report:
     """One report: each finding once, though several files may lead to it, in the order of files and lines."""
     found: dict[tuple[object, ...], Diagnostic] = {}
-    files = {os.path.abspath(f) for f, _, _ in results}
     sites = analysed = 0
     for _, _, result in results:
         sites += result.sites
@@ -172,7 +171,6 @@ def merge(results: list[tuple[str, str, Result]], settings: Settings) -> Report:
             old = found.get(key)
             if old is None or (old.severity != "error" and d.severity == "error"):
                 found[key] = shown
-    del files
     kept = [d for d in found.values() if settings.wants(d.code, d.file) and (d.severity != "note" or settings.strict)]
     return Report(sorted(kept, key=lambda d: d.key), len(results), sites, analysed)
 

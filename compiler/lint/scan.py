@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MARKS = ("vmap", "per_sample_grad", "clipped_grad_sum")
 # Words that mean something else in most programs: only beside an import of a library that has such a transform.
 COMMON_MARKS = ("jacfwd", "hessian")
-LIBRARIES = r"^\s*(?:import|from)\s[^#\n]*\b(?:pergrad|torch|functorch|jax)\b"
+LIBRARIES = r"^\s*(?:import|from)\s[^#\n]*\b(?:pergrad|torch|functorch|jax|equinox)\b"
 
 
 class Result(NamedTuple):

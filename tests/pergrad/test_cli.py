@@ -288,3 +288,20 @@ def test_show_prints_the_emitted_source(folder, tmp_path):
     )
     assert done.returncode == 0 and "def loss_per_sample_grad(w, x):" in done.stdout
     assert b"--arg" in subprocess.run(command, capture_output=True, cwd=tmp_path).stderr
+
+
+def test_odd_files_are_shown_as_python_counts_lines(folder, tmp_path, capsys):
+    folder(feed='from pergrad import vmap\n\x0c\ndef f(x):\n    s = "a\x0cb"\n    if x > 0:\n        return x\n    return -x\nvmap(f)\n')
+    assert "  5 |     if x > 0:" in run(capsys, "lint", "feed.py")[1]
+    cells = [3, {"cell_type": "code"}, {"cell_type": "code", "source": None}, {"cell_type": "code", "source": ["def f(:\n"]}]
+    (tmp_path / "odd.ipynb").write_text(json.dumps({"cells": cells}))
+    assert "odd.ipynb:cell 3:1:7: PGR901" in run(capsys, "lint", "odd.ipynb")[1]
+
+
+@pytest.mark.parametrize("text", [b"[tool.pergrad]\nlint = 3\n", b"[tool.pergrad.lint]\n# \xff\n"])
+def test_broken_settings_are_said_in_one_line(folder, tmp_path, capsys, text):
+    folder(empty="")
+    (tmp_path / "pyproject.toml").write_bytes(text)
+    status, _, said = run(capsys, "lint", "empty.py")
+    assert status == 2 and "pyproject.toml: " in said and "internal error" not in said
+    assert run(capsys, "lint", "--isolated", "empty.py", "--output-file", "nowhere/report")[0] == 2

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..modules import source_lines
 from . import Options, place
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Lines:
     """The lines of the files reported on; of a notebook, those of its cells."""
 
     def __init__(self, texts: dict[str, str]) -> None:
-        self._files: dict[tuple[str, int], list[str]] = {(f, 0): t.splitlines() for f, t in texts.items()}
+        self._files: dict[tuple[str, int], list[str]] = {(f, 0): source_lines(t) for f, t in texts.items()}
 
     def line(self, file: str, number: int, cell: int) -> str:
         key = (file, cell)
@@ -81,9 +82,7 @@ class Lines:
         except OSError:
             return []
         if not cell:
-            return text.splitlines()
-        import json
+            return source_lines(text)
+        from ..notebook import code_cells
 
-        cells = [c for c in json.loads(text)["cells"] if c.get("cell_type") == "code"]
-        source = cells[cell - 1].get("source", "")
-        return ("".join(source) if isinstance(source, list) else source).splitlines()
+        return source_lines(code_cells(text)[cell - 1])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..external import Call
 from ..rule import Facts, Finding, Rule
-from ..values import Batch, Value
+from ..values import Batch, Static, Value
 
 NAMES = {"min": "minimum", "max": "maximum", "sorted": "sort", "any": "any", "all": "all"}
 METHODS = ("sort", "index", "count", "remove")
@@ -45,7 +45,10 @@ F = vmap(f)
         short = call.name.rpartition(".")[2]
         if call.name == f"builtins.{short}" and short in NAMES:
             batch = Batch(0, 0)
-            for v in call.args.positional:
+            key = call.args.keywords.get("key")
+            # With a key it is what the key gives that is compared.
+            compared = call.args.positional if key is None or isinstance(key, Static) else []
+            for v in compared:
                 batch = batch | facts.holds(v)
             if len(call.args.positional) > 1 and "key" in call.args.keywords and short in ("min", "max"):
                 batch = facts.machine.deep_all(call.args)
