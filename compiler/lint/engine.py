@@ -170,7 +170,7 @@ def named(machine: Machine, module: Module, node: ast.expr) -> Value | None:
     return None
 
 
-SITE_NAMES = frozenset({"vmap", "per_sample_grad", "per_sample_grad_norm", "clipped_grad_sum", "jacfwd", "hessian"})
+SITE_NAMES = frozenset((*DECORATED, "jacfwd", "hessian", "filter_vmap", "filter_jacfwd", "filter_hessian"))
 
 
 def entries(tree: ast.Module, candidates: list[ast.AST]) -> list[tuple[ast.ClassDef | None, Any]]:
