@@ -42,6 +42,10 @@ class _Generator(astor.SourceGenerator):
     def _handle_string_constant(self, node: Any, value: str, is_joined: bool = False) -> None:
         self.write(quoted(value))
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        text = ast.unparse(node)
+        self.write(f'f"{text[2:-1]}"' if text.startswith("f'") and '"' not in text else text)
+
     def visit_Starred(self, node: ast.Starred) -> None:
         self.write("*", node.value)
 

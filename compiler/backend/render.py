@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..core.program import Const, Var
+from ..core.text import Printed
 from ..core.types import Type
 from .literals import literal
 from .names import left_of, tidy
@@ -205,7 +207,8 @@ class Rendering:
             case "assert":
                 return [ast.Assert(args[0], None if s.payload is None else self.known(s.payload))]
             case "print":
-                return [ast.Expr(ast.Call(ast.Name("print", _LOAD), self.printed(s.payload, args), []))]
+                keywords = [ast.keyword(k, self.known(v)) for k, v in s.payload.keywords.items()]
+                return [ast.Expr(ast.Call(ast.Name("print", _LOAD), list(printed(s.payload, args)), keywords))]
             case "write_back":
                 place = ast.Subscript(args[0], ast.Constant(...), _STORE)
                 return [ast.Assign([place], args[1])]
@@ -222,11 +225,6 @@ class Rendering:
         else:
             name = ast.Name(kind.__name__ if kind.__module__ == "builtins" else self.constant(kind.__name__, kind), _LOAD)
         return ast.Call(name, [self.known(a) for a in payload.args], [])
-
-    def printed(self, payload: Sequence[str] | None, args: list[ast.expr]) -> list[ast.expr]:
-        """The arguments of print: texts, with "{}" where a value stands."""
-        rest = iter(args)
-        return args if payload is None else [next(rest) if text == "{}" else ast.Constant(text) for text in payload]
 
     def known(self, value: Any) -> ast.expr:
         """An object of the user's: written out if it is a literal, else by a name in the function's namespace."""
@@ -245,6 +243,29 @@ class Rendering:
             unique = f"{name}_{n}"
         self.constants[unique] = value
         return unique
+
+
+def printed(payload: Printed, args: list[ast.expr]) -> Iterator[ast.expr]:
+    """The arguments of print: values as they are, texts, and f-strings where both are in one."""
+    rest = iter(args)
+    for parts in payload.arguments:
+        if parts == (None,):
+            yield next(rest)
+        elif all(isinstance(p, str) for p in parts):
+            yield ast.Constant("".join(map(str, parts)))
+        else:
+            pieces: list[ast.expr] = []
+            for constant, run in itertools.groupby(parts, key=lambda p: isinstance(p, str)):
+                if constant:
+                    text = "".join(map(str, run))
+                    pieces.extend([ast.Constant(text)] if text else [])
+                else:
+                    pieces.extend(_formatted(next(rest), *p) for p in run if isinstance(p, tuple))
+            yield ast.JoinedStr(pieces)
+
+
+def _formatted(value: ast.expr, conversion: int, spec: str) -> ast.FormattedValue:
+    return ast.FormattedValue(value, conversion, ast.JoinedStr([ast.Constant(spec)]) if spec else None)
 
 
 def substitute(e: Any, filled: Mapping[str, ast.expr]) -> Any:

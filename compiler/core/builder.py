@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import PergradError, Span, Unsupported
 from ..ops import table
 from .program import Apply, Atom, Block, Const, Made, Node, Var
+from .text import Piece, Text
 from .types import Dim, Size, Type, known, local, type_of, unseen
 
 _stack = threading.local()
@@ -282,6 +283,15 @@ class Value:
 
     def __init__(self, atom: Atom) -> None:
         self._atom = atom
+
+    def __str__(self) -> str:
+        return str(self.atom.value) if isinstance(self.atom, Const) else Text([Piece(self)])
+
+    def __repr__(self) -> str:
+        return repr(self.atom.value) if isinstance(self.atom, Const) else Text([Piece(self, ord("r"))])
+
+    def __format__(self, spec: str) -> str:
+        return format(self.atom.value, spec) if isinstance(self.atom, Const) else Text([Piece(self, -1, spec)])
 
     @property
     def atom(self) -> Atom:

@@ -13,6 +13,7 @@ import numpy as np
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Effect
 from ..core.sizes import Size, unseen
+from ..core.text import Piece, Printed, Text, parts_of
 from ..core.types import counted
 from ..errors import Unsupported, VmapViolation
 from ..ops import table
@@ -314,16 +315,19 @@ def _range(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any
 @special(print)
 def _print(walker: Walker, f: Any, args: Any, kwargs: Any, node: Any, frame: Any) -> None:
     args = numbers(args)
-    if any(is_symbolic(a) for a in args):
-        current().append(
-            Effect(
-                outs=(),
-                kind="print",
-                args=tuple(atom_of(a) for a in args if is_symbolic(a)),
-                payload=tuple("{}" if is_symbolic(a) else str(a) for a in args),
-                span=current().span,
-            )
-        )
+    if any(is_symbolic(a) or isinstance(a, Text) for a in args):
+        texts: list[tuple[Any, ...]] = []
+        values: list[Any] = []
+        for a in args:
+            if is_symbolic(a):
+                texts.append((None,))
+                values.append(a)
+                continue
+            parts = parts_of(a if isinstance(a, str) else str(a))
+            texts.append(tuple(p if isinstance(p, str) else (p.conversion, p.spec) for p in parts))
+            values.extend(p.value for p in parts if isinstance(p, Piece))
+        payload = Printed(tuple(texts), kwargs)
+        current().append(Effect(outs=(), kind="print", args=tuple(map(atom_of, values)), payload=payload, span=current().span))
         return
     session().whole(args)
     warnings.warn("print of a known value runs once, while compiling", stacklevel=2)

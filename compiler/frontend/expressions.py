@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.builder import Value, call, current
 from ..core.program import Const
+from ..core.text import Piece, Text, parts_of
 from ..core.types import Size, counted, seen
 from ..errors import PergradError, Unsupported, VmapViolation
 from .cells import measured, wrap
@@ -307,13 +308,14 @@ class Expressions:
         return value
 
     def eval_JoinedStr(self: Walker, node: ast.JoinedStr, frame: Frame) -> str:
-        return "".join(str(self.eval(v, frame)) for v in node.values)
+        parts = [p for v in node.values for p in parts_of(self.eval(v, frame))]
+        return "".join(map(str, parts)) if all(isinstance(p, str) for p in parts) else Text(parts)
 
     def eval_FormattedValue(self: Walker, node: ast.FormattedValue, frame: Frame) -> str:
         value = self.eval(node.value, frame)
         spec = self.eval(node.format_spec, frame) if node.format_spec else ""
         if is_symbolic(value):
-            return f"<{value.type}>"
+            return Text([Piece(value, node.conversion, spec)])
         conversions: dict[int, Callable[[object], str]] = {115: str, 114: repr, 97: ascii}
         convert = conversions.get(node.conversion)
         return format(value if convert is None else convert(value), spec)

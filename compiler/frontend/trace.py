@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.builder import Builder, Value, atom_of, current
 from ..core.program import Apply, Atom, Block, Program, Var, free_vars, walk
+from ..core.text import Text
 from ..core.trees import Tree, flatten
 from ..core.types import Type
 from ..errors import Span, Unsupported, VmapViolation, several
@@ -144,6 +145,12 @@ def trace(func: Callable[..., Any], leaves: Sequence[Any], tree: Tree, *, name: 
             else:
                 if type(leaf).__name__ == "Conflict":
                     raise Missing(f"a returned value {leaf.reason}", span=span)
+                if isinstance(leaf, Text):
+                    raise Unsupported(
+                        f"text with a value that is known only at run time is returned: `{leaf}`",
+                        span=span,
+                        hint="return the value, and make the text of the result",
+                    )
                 positions.append(Same(leaf))
         written: dict[int, int] = {}
         for k, (c, old) in enumerate(zip(cells, before, strict=True)):

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.builder import Value, atom_of, call, current
 from ..core.program import Effect, Var
+from ..core.text import plain
 from ..errors import Refused, Unsupported, VmapViolation
 from .calls import Calls
 from .cells import Array, assign, augment_where, augmented
@@ -365,7 +366,7 @@ class Walker(Expressions, Calls, Loops, Whiles, Handling, Patterns, Staging):
                 raise AssertionError(*([self.eval(node.msg, frame)] if node.msg else []))
             return
         self.at(node.test, frame)
-        message = self.eval(node.msg, frame) if node.msg else None
+        message = plain(self.eval(node.msg, frame)) if node.msg else None
         test = self.truth(test, "assert", "PGR103", node.test, frame)
         current().append(Effect(outs=(), kind="assert", args=(atom_of(test),), payload=message, span=span_of(node, frame.file)))
 
@@ -379,6 +380,7 @@ class Walker(Expressions, Calls, Loops, Whiles, Handling, Patterns, Staging):
         if not session().staged:
             cause = self.eval(node.cause, frame) if node.cause else None
             raise error from cause
+        error.args = tuple(map(plain, error.args))
         current().append(Effect(outs=(), kind="raise", payload=error, span=span_of(node, frame.file)))
         return {"raise": (True, None)}
 

@@ -248,8 +248,10 @@ class Batch:
             if source in self.told:
                 return
             raise self.violation("PGR103", node.span, source, "assert", "np.where, or return what is to be checked and check it outside")
-        args = tuple(atom_of(self.value(a)) for a in node.args)
-        self.builder.append(node if source is None else replace(node, args=args))
+        if source is not None:
+            payload = node.payload.without_specs() if node.kind == "print" else node.payload
+            node = replace(node, args=tuple(atom_of(self.value(a)) for a in node.args), payload=payload)
+        self.builder.append(node)
 
     def branch(self, node: If) -> None:
         if self.mapped(node.pred):

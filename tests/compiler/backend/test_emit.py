@@ -12,6 +12,7 @@ from pergrad.compiler.backend.compile import compile_program, compile_source
 from pergrad.compiler.backend.emit import emit, emit_module
 from pergrad.compiler.backend.signature import Fixed, Items, Leaf, Parameter, Signature
 from pergrad.compiler.core.program import Const, Program
+from pergrad.compiler.core.text import Printed
 from pergrad.compiler.core.types import Size
 from tests.compiler.backend.writing import add_at, array, branch, current, effect, loop, named, np_, program, repeat, scalar, write
 
@@ -339,7 +340,7 @@ def test_effects_keep_their_places():
     def f(x):
         h = named(np_.tanh(x), "h")
         effect("assert", [np_.all(h > -1.0)], "too small")
-        effect("print", [np_.sum(h)], ("sum", "{}"))
+        effect("print", [np_.sum(h)], Printed((("sum",), (None,)), {}))
         return h * 2.0
 
     assert text([X], f).split("\n") == [
