@@ -4,6 +4,7 @@
 `<!-- output of: COMMAND -->`, that it is what the command prints, run in the checkout. `pytest --update-golden` writes both.
 """
 
+import contextlib
 import re
 import shlex
 import subprocess
@@ -29,7 +30,8 @@ def run_code(document, folder, until):
     path = folder / "document.py"
     path.write_text("\n".join(code))
     namespace = {"__name__": "document"}
-    exec(compile(path.read_text(), path, "exec"), namespace)
+    with contextlib.chdir(folder):  # what the code writes belongs there
+        exec(compile(path.read_text(), path, "exec"), namespace)
     return namespace
 
 
