@@ -7,13 +7,13 @@ from typing import Any
 
 from ..arguments import (
     check_argnums,
-    check_choice,
     check_chunk_size,
     check_differentiable,
     check_flag,
     check_function,
     check_has_aux,
     check_outputs,
+    check_randomness,
 )
 from ..compiler.core.builder import Value, atom_of, call, current, recorded
 from ..compiler.core.program import Const, Program
@@ -59,17 +59,22 @@ def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux
     """
     check_function(func, "jacfwd")
     check_flag("has_aux", has_aux)
-    check_choice("randomness", randomness, ("error", "different", "same"))
+    check_randomness(randomness)
     return JacFwd(func, argnums=argnums, has_aux=has_aux, randomness=randomness)
 
 
 def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Hessian:
-    """The matrix of second derivatives, ``jacfwd(jacrev(func))``.
+    """All second derivatives of ``func``: ``jacfwd(jacrev(func))``.
+
+    For an output and an input of shapes ``out`` and ``in`` the result has shape ``out + in + in``; for trees, and for a tuple of argnums, it
+    is a tree of trees of them. Raises ArgumentTypeError for integer and complex inputs and outputs; random draws are refused.
 
     >>> import numpy as np, pergrad as pg
     >>> pg.hessian(lambda x: np.sum(x**3))(np.ones(2))
     array([[6., 0.],
            [0., 6.]])
+
+    Beyond torch.func: negative argnums mean what they say.
     """
     check_function(func, "hessian")
     return Hessian(func, argnums)

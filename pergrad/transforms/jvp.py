@@ -24,7 +24,9 @@ def jvp(
     aux)``.
 
     ``primals`` and ``tangents`` are tuples of one structure; tangents have the shapes and dtypes of their primals. With ``strict`` an
-    output that does not depend on the primals is refused instead of getting zeros.
+    output that does not depend on the primals is refused instead of getting zeros. Integer and bool primals have no tangent: what is given
+    for them counts as zero. Raises ArgumentError for tangents of another number, structure or shape, also where they would broadcast,
+    OptionError for another dtype.
 
     >>> import numpy as np, pergrad as pg
     >>> pg.jvp(np.sin, (np.zeros(2),), (np.ones(2),))
@@ -103,7 +105,9 @@ def typed_tangent(t: Any, primal: Any) -> Any:
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     """The output of ``func(*primals)`` and its linear approximation there: ``(output, jvp_fn)``.
 
-    ``jvp_fn(*tangents)`` gives the output's tangent and computes nothing of the forward pass again.
+    ``jvp_fn(*tangents)`` takes one tangent per primal, of its structure, shapes and dtypes, gives the output's tangent and computes nothing of
+    the forward pass again. It may be called many times and be transformed itself. Raises ArgumentError for tangents of another number,
+    structure or shape, also where they would broadcast, OptionError for another dtype.
 
     >>> import numpy as np, pergrad as pg
     >>> out, push = pg.linearize(np.sin, np.zeros(2))
