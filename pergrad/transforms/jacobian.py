@@ -66,8 +66,8 @@ def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux
 def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Hessian:
     """All second derivatives of ``func``: ``jacfwd(jacrev(func))``.
 
-    For an output and an input of shapes ``out`` and ``in`` the result has shape ``out + in + in``; for trees, and for a tuple of argnums, it
-    is a tree of trees of them. Raises ArgumentTypeError for integer and complex inputs and outputs; random draws are refused.
+    For an output and an input of shapes ``out`` and ``in`` the result has shape ``out + in + in``; for trees, and for a tuple of argnums,
+    it is a tree of trees of them. Raises ArgumentTypeError for integer and complex inputs and outputs; random draws are refused.
 
     >>> import numpy as np, pergrad as pg
     >>> pg.hessian(lambda x: np.sum(x**3))(np.ones(2))

@@ -105,8 +105,8 @@ def typed_tangent(t: Any, primal: Any) -> Any:
 def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     """The output of ``func(*primals)`` and its linear approximation there: ``(output, jvp_fn)``.
 
-    ``jvp_fn(*tangents)`` takes one tangent per primal, of its structure, shapes and dtypes, gives the output's tangent and computes nothing of
-    the forward pass again. It may be called many times and be transformed itself. Raises ArgumentError for tangents of another number,
+    ``jvp_fn(*tangents)`` takes one tangent per primal, of its structure, shapes and dtypes, gives the output's tangent and computes nothing
+    of the forward pass again. It may be called many times and be transformed itself. Raises ArgumentError for tangents of another number,
     structure or shape, also where they would broadcast, OptionError for another dtype.
 
     >>> import numpy as np, pergrad as pg
