@@ -63,7 +63,10 @@ class Access(Heap):
     def element(self, value: Value, node: ast.AST) -> Value:
         """What iterating over a value yields."""
         if isinstance(value, Union):
-            return self.join_all([self.element(v, node) for v in value.items])
+            out = self.join_all([self.element(v, node) for v in value.items])
+            # What is a dict on one path is likely one on the others too, and yields keys.
+            dicts = any(c.kind == "dict" for _, c in self.cells(value))
+            return self.any((node, "keys"), self.deep(out).softened()) if dicts and self.deep(out).yes else out
         if isinstance(value, Tuple):
             return self.join_all(list(value.items))
         c = self.cell(value)

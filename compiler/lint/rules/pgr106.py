@@ -49,7 +49,8 @@ F = vmap(f)
             # With a key it is what the key gives that is compared.
             compared = call.args.positional if key is None or isinstance(key, Static) else []
             for v in compared:
-                batch = batch | facts.holds(v)
+                # Of one argument it is the entries that are compared: of a dict, its keys.
+                batch = batch | facts.holds(facts.machine.element(v, call.node) if len(compared) == 1 else v)
             if len(call.args.positional) > 1 and "key" in call.args.keywords and short in ("min", "max"):
                 batch = facts.machine.deep_all(call.args)
             if batch.any:
