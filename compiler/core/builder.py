@@ -195,9 +195,17 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
         raise Unsupported(f"{name.replace('numpy.', 'np.', 1)} has no rule", code="PGR702", span=current().span, hint=hint)
     args, kwargs = tuple(map(unseen, args)), {k: unseen(v) for k, v in kwargs.items()}
     if entry.lower is not None:
-        return entry.lower(*args, **kwargs)
+        viewed = (
+            args[0].viewed(entry, {"args": args[1:], "kwargs": kwargs}) if entry.view is not None and _array_first(args, kwargs) else None
+        )
+        return entry.lower(*args, **kwargs) if viewed is None else viewed
     made = entry.prepare(*args, **kwargs) if entry.prepare else bind(entry, args, kwargs)
     return made if isinstance(made, Value) else current().apply(entry, *made)
+
+
+def _array_first(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether the first argument is an array and every other one known."""
+    return bool(args) and isinstance(args[0], Value) and not any(isinstance(x, Value) for x in (*args[1:], *kwargs.values()))
 
 
 def bind(entry: table.Op, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -222,7 +230,7 @@ def atom_of(x: Any) -> Atom:
         return x.atom
     if isinstance(x, (Var, Const)):
         return x
-    if isinstance(x, (list, tuple)):
+    if isinstance(x, (list, tuple, range)):
         if any(isinstance(v, (Value, Size)) for v in _flatten(x)):
             return atom_of(call("numpy.array", x))
         x = np.asarray(x)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -313,7 +315,10 @@ def read(atom: Atom, path: tuple[Step, ...]) -> Atom:
     wrap, builder.wrap = builder.wrap, Value
     try:
         for entry, params, place in path:
-            value = builder.apply(entry, [value, *_places(place)], params)
+            if entry.lower is not None:
+                value = entry.lower(value, *params["args"], **params["kwargs"])
+            else:
+                value = builder.apply(entry, [value, *_places(place)], params)
         return atom_of(value)
     finally:
         builder.wrap = wrap
@@ -400,8 +405,7 @@ def reshapes_in_place(x: Array, shape: tuple[Any, ...]) -> bool:
         strides[k] = strides[k + 1] * max(int(base.shape[k + 1]), 1)  # type: ignore[arg-type]
     probe = np.lib.stride_tricks.as_strided(np.empty(1, base.dtype), base.shape, strides)  # type: ignore[arg-type]
     for entry, params, place in x.path:
-        zeros = [0 for _ in place.atoms] if place else []
-        probe = evaluate(entry, [probe, *zeros], params, [type_of(probe), *map(type_of, zeros)], None)
+        probe = step(probe, entry, params, [0 for _ in place.atoms] if place else [])
     if x.path:
         base_of = probe.view()
         try:
@@ -409,6 +413,14 @@ def reshapes_in_place(x: Array, shape: tuple[Any, ...]) -> bool:
         except AttributeError:
             return False
     return True
+
+
+def step(base: np.ndarray, entry: Op, params: dict[str, Any], places: Sequence[int] = ()) -> Any:
+    """A view of an array itself, as one step of a path gives it."""
+    if entry.lower is not None:
+        function: Any = functools.reduce(getattr, entry.name.split(".")[1:], np)
+        return function(base, *params["args"], **params["kwargs"])
+    return evaluate(entry, [base, *places], params, [type_of(base), *map(type_of, places)], None)
 
 
 def assign(target: Array, index: Any, value: Any, *, add: bool = False) -> None:

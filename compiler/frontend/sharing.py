@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.builder import current, evaluate
+from ..core.builder import current
 from ..core.program import Atom
-from ..core.types import known, type_of
+from ..core.types import known
 from ..errors import ArgumentError, Refused, Span
-from .cells import Array, Cell
+from .cells import Array, Cell, step
 
 _WORK = 1000  # how hard NumPy tries to find out whether arrays overlap
 
@@ -80,7 +80,7 @@ def overlap(x: Array, y: Array) -> bool:
     for view in (x, y):
         part: Any = whole
         for entry, params, _ in view.path:
-            part = evaluate(entry, [part], params, [type_of(part)], None)
+            part = step(part, entry, params)
         views.append(part)
     return _share(*views)
 

@@ -46,7 +46,27 @@ def _prepare(*args: Any, out: Any = None, optimize: Any = False, dtype: Any = No
     operands = [a if isinstance(a, Value) or hasattr(a, "dtype") else call("numpy.asarray", a) for a in args[1:]]
     if dtype is not None:
         operands = [call("numpy.astype", a, dtype) for a in operands]
-    return operands, {"subscripts": normalize(args[0], [atom_of(a).type.ndim for a in operands])}
+    subscripts = normalize(args[0], [atom_of(a).type.ndim for a in operands])
+    view = _view(subscripts, operands[0])
+    return (operands, {"subscripts": subscripts}) if view is None else view
+
+
+def _view(subscripts: str, x: Any) -> Any:
+    """What NumPy gives as a view: axes in another order, and diagonals; None where anything is multiplied or summed."""
+    from ..core.builder import call
+
+    own, _, out = subscripts.partition("->")
+    if set(own) != set(out) or not getattr(x, "viewed", None):
+        return None
+    letters = list(own)
+    for c in [c for c in out if own.count(c) > 1]:
+        while letters.count(c) > 1:
+            first = letters.index(c)
+            second = letters.index(c, first + 1)
+            x = call("numpy.diagonal", x, 0, first, second)
+            letters = [*(d for n, d in enumerate(letters) if n not in (first, second)), c]
+    axes = [letters.index(c) for c in out]
+    return call("numpy.transpose", x, axes) if axes != sorted(axes) else x
 
 
 def _integers(values: Any) -> str:

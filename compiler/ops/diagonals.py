@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .creation import made_at_run_time
-from .families import Derivative, axis_of, compose, linear, refuse, same_batch, static, value
+from .families import Derivative, axis_of, compose, linear, read_only, refuse, same_batch, static, value
 from .table import amend, find, op
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ def _length(n: Any, m: Any, k: int) -> Any:
     return max(0, min(n + min(k, 0), m - max(k, 0)) if k else min(n, m))
 
 
-@compose("numpy.diagonal", methods=("diagonal",), samples="diagonal")
+@compose("numpy.diagonal", methods=("diagonal",), view=read_only, samples="diagonal")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The plain diagonal of a matrix is a contraction that repeats a letter; any other is a read of the flattened axes."""
     from ..core.builder import recorded as np
@@ -47,7 +47,9 @@ def _repeated(a: Any, first: int, second: int, kept: str) -> Any:
 
 @compose("numpy.linalg.diagonal", samples="square stacks")
 def linalg_diagonal(x: Any, *, offset: int = 0) -> Any:
-    return diagonal(x, offset, -2, -1)
+    from ..core.builder import call
+
+    return call("numpy.diagonal", x, offset, -2, -1)
 
 
 @compose("numpy.trace", methods=("trace",), samples="diagonal")
@@ -68,10 +70,10 @@ def linalg_trace(x: Any, *, offset: int = 0, dtype: Any = None) -> Any:
 
 @compose("numpy.diag", "v", samples="diag")
 def diag(v: Any, k: int = 0) -> Any:
-    from ..core.builder import current
+    from ..core.builder import call, current
 
     if v.ndim == 2:
-        return diagonal(v, k)
+        return call("numpy.diagonal", v, k)
     if v.ndim != 1:
         raise ValueError("Input must be 1- or 2-d.")
     return current().apply(find("numpy.diag"), [v], {"k": int(k)})  # type: ignore[arg-type]

@@ -264,6 +264,8 @@ amend(
 
 
 def _prepare_nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    if not static(copy, "copy"):
+        refuse("numpy.nan_to_num", "copy=False, copy", "x[...] = np.nan_to_num(x)")
     return [x], {"nan": static(nan, "nan"), "posinf": static(posinf, "posinf"), "neginf": static(neginf, "neginf")}
 
 
@@ -380,15 +382,21 @@ for _name, _back, _put in (
     )
 
 
-@compose("numpy.conjugate", aliases=("numpy.conj",), methods=("conj", "conjugate"), samples="parts of complex numbers")
+@compose("numpy.conjugate", aliases=("numpy.conj",), samples="parts of complex numbers")
 def conjugate(x: Any, out: Any = None) -> Any:
-    from ..core.builder import current
+    from ..core.builder import call, current
 
     if x.dtype.kind == "c":
         return current().apply(find("numpy.conjugate"), [x], {})  # type: ignore[arg-type]
     if x.dtype.kind == "b":
         x = 0 + cast(x, "i1")
-    return x if x.ndim or x.type.scalar else x[()]
+    return call("numpy.copy", x) if x.ndim else x if x.type.scalar else x[()]
+
+
+@compose("numpy.ndarray.conj", methods=("conj", "conjugate"), samples="arrays")
+def conj(x: Any, out: Any = None) -> Any:
+    """The method gives the real array itself, where the function copies."""
+    return conjugate(x) if x.dtype.kind == "c" else x
 
 
 def _conjugated(d: Derivative, t: Any) -> Any:

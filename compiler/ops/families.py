@@ -296,6 +296,11 @@ def same_batch(b: Batching) -> Any:
 # compositions
 
 
+def read_only(base: Any, value: Any, params: Any, *places: Any) -> Any:
+    """The ``view`` of an op whose result shares its operand's memory and cannot be written."""
+    raise ValueError("assignment destination is read-only")
+
+
 def compose(name: str, *operands: str, raw: bool = False, **fields: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An op whose meaning is the decorated function, written in NumPy itself on recorded values.
 

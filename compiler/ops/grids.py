@@ -21,7 +21,9 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     if indexing == "xy" and len(places) > 1:
         places[:2] = [1, 0]
     arrays = [expand(v, [k for k in range(len(vectors)) if k != place]) for v, place in zip(vectors, places)]
-    return tuple(arrays) if sparse else np.broadcast_arrays(*arrays)
+    if not sparse:
+        arrays = np.broadcast_arrays(*arrays)
+    return tuple(np.copy(a) if copy else a for a in arrays)
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:

@@ -178,6 +178,8 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     axis = axis_of(axis, arr)
     n = arr.shape[axis]
     places = numpy.atleast_1d(_places(obj, n, "delete"))
+    if not places.size:
+        return np.copy(arr)
     if places.size and (places.min() < -n or places.max() >= n):
         raise IndexError(f"index {int(places.ravel()[0])} is out of bounds for axis {axis} with size {n}")
     return np.take(arr, numpy.delete(numpy.arange(n), places), axis)

@@ -140,7 +140,7 @@ def tile(A: Any, reps: Any) -> Any:
     shape = (1,) * (len(reps) - A.ndim) + A.shape
     reps = (1,) * (len(shape) - len(reps)) + reps
     if all(r == 1 for r in reps):
-        return np.reshape(A, shape) if shape != A.shape else np.copy(A)
+        return np.copy(np.reshape(A, shape) if shape != A.shape else A)
     apart = np.reshape(A, tuple(n for d in shape for n in (1, d)))
     return np.reshape(
         np.broadcast_to(apart, tuple(n for r, d in zip(reps, shape) for n in (r, d))), tuple(r * d for r, d in zip(reps, shape))
@@ -279,7 +279,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     if size == 0 or flat.shape[0] == 0:
         return np.zeros(shape, a.dtype)
     copies = -(-size // flat.shape[0])
-    return np.reshape(np.tile(flat, copies)[:size] if copies > 1 else flat[:size], shape)
+    return np.reshape(np.tile(flat, copies)[:size] if copies > 1 else np.copy(flat[:size]), shape)
 
 
 @compose("numpy.ndarray.flatten", methods=("flatten",), samples="arrays")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Batching, Derivative, expand, linear, refuse, same_batch, shape_text
+from .families import Batching, Derivative, expand, linear, read_only, refuse, same_batch, shape_text
 from .table import op
 
 if TYPE_CHECKING:
@@ -47,8 +47,13 @@ def _prepare_reshape(a: Any, *given: Any, shape: Any = None, order: str = "C", n
     if wanted is None:
         raise TypeError("reshape() takes the new shape")
     t = _type(a)
+    if order == "F":
+        from ..core.builder import call
+
+        turned = tuple(wanted)[::-1] if isinstance(wanted, (tuple, list)) else wanted
+        return call("numpy.transpose", call("numpy.reshape", call("numpy.transpose", a), turned))
     if order not in ("C", "A"):
-        refuse("numpy.reshape", f"order={order!r}, order", "transpose before and after: np.reshape(x.T, shape[::-1]).T")
+        refuse("numpy.reshape", f"order={order!r}, order", "order='C' or order='F'")
     return [a], {"shape": resolve_shape(wanted, t.size)}
 
 
@@ -340,6 +345,7 @@ op(
     prepare=_prepare_broadcast,
     infer=_broadcast_type,
     batch=lambda b: b.bind([b.aligned(0, len(b.params["shape"]))], {"shape": (b.size, *b.params["shape"])}),
+    view=read_only,
     emit=lambda types, params, out: f"np.broadcast_to(_0, {shape_text(params['shape'])})" if params["shape"] else "np.broadcast_to(_0, ())",
     static={"shape": "PGR404"},
     samples="broadcast_to",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .families import Batching, Derivative, axis_of, compose, refuse, static
+from .families import Batching, Derivative, axis_of, compose, read_only, refuse, static
 from .table import amend, find
 
 if TYPE_CHECKING:
@@ -113,7 +113,13 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     return convolve(a, flipped, mode)
 
 
-@compose("numpy.lib.stride_tricks.sliding_window_view", "x", static={"window_shape": "PGR404"}, samples="sliding_window_view")
+@compose(
+    "numpy.lib.stride_tricks.sliding_window_view",
+    "x",
+    view=read_only,
+    static={"window_shape": "PGR404"},
+    samples="sliding_window_view",
+)
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False) -> Any:
     """A read at known places: the windows' axes come last."""
     import numpy

@@ -344,3 +344,52 @@ def rebound_in_a_branch_of_a_long_loop(x, w):
         if w[1] > 0.0:
             b = x.copy()
     return np.sum(box[0] ** 2) + np.sum(b * w)
+
+
+# views that cannot be written, and copies that look like views
+
+
+@program(mat(3, 4))
+def diagonals_see_later_writes(x):
+    y = x * 1.0
+    d, e, f = y.diagonal(), np.diag(y, 1), np.einsum("ii->i", y[:, :3])
+    y[:, 0] += 1.0
+    y *= 1.5
+    return d.prod() + e.prod() + f.sum() ** 2
+
+
+@program(mat(3, 4))
+def broadcast_views_see_later_writes(x):
+    y = x * 1.0
+    wide, turned = np.broadcast_to(y[0], (3, 4)), np.einsum("ij->ji", y)
+    pairs = np.broadcast_arrays(y, x[0])
+    y += 1.0
+    return (wide * turned.T).sum() + pairs[0].sum() ** 2
+
+
+@program(mat(3, 4))
+def windows_see_later_writes(x):
+    y = x * 1.0
+    w = np.lib.stride_tricks.sliding_window_view(y, 2, axis=1)
+    y += 1.0
+    return (w**2).sum()
+
+
+@program(mat(3, 4))
+def copies_do_not_see_later_writes(x):
+    y = x * 1.0
+    a, b = np.meshgrid(y[0], y[1])
+    c, d, e, f = np.tile(y, 1), np.resize(y, (2, 2)), np.conj(y), np.delete(y, [], axis=0)
+    y += 1.0
+    for copied in (c, d, e, f):
+        copied *= 2.0
+    return (y**2).sum() + (a * b).sum() + sum((copied**3).sum() for copied in (c, d, e, f))
+
+
+@program(mat(3, 4))
+def reshaped_column_by_column(x):
+    y = x * 1.0
+    a = y.reshape(4, 3, order="F")
+    b = y.T.reshape((2, 6), order="F")
+    b *= 2.0
+    return (a * np.arange(12.0).reshape(4, 3)).sum() ** 2 + (y**3).sum()

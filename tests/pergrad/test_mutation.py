@@ -255,3 +255,23 @@ def test_what_a_long_loop_leaves_open_about_memory_is_refused_where_it_is_writte
     with pytest.raises(pg.PergradError, match="`b` may share memory with another array") as caught:
         pg.grad(function)(np.array([0.3, 0.5, 0.7]), np.ones(3))
     assert "b[:-1] = 2 * x[1:]" in str(caught.value)
+
+
+def diagonal_written(x):
+    y = x * 1.0
+    d = y.diagonal()
+    d *= 2
+    return np.sum(y)
+
+
+def broadcast_written(x):
+    y = np.broadcast_to(x[0], (3, 3))
+    y[0] = 2.0
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("function", [diagonal_written, broadcast_written])
+def test_a_view_that_numpy_does_not_write_is_not_written(function):
+    for call in (function, pg.grad(function), pg.vmap(function)):
+        with pytest.raises(ValueError, match="read-only"):
+            call(np.ones((2, 3, 3)) if isinstance(call, type(pg.vmap(function))) else np.ones((3, 3)))
