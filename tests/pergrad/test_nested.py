@@ -1,7 +1,6 @@
 """Derivatives of derivatives: their values, and that they do not explode."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -16,9 +15,7 @@ FUNCTIONS = (*nested.OF_NUMBERS, *nested.OF_ARRAYS)
 def test_each_order_grows_at_most_2_2_times(f):
     counts = []
     for order in (1, 2, 3):
-        start = time.process_time()
         counts.append(nested.lines(nested.derivative(f, order).source(nested.argument(f))))
-        assert time.process_time() - start < 1.0
     assert all(after <= 2.2 * before for before, after in itertools.pairwise(counts)), counts
 
 
