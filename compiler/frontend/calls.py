@@ -384,7 +384,8 @@ def sized(error: Undecided, entry: table.Op, name: str) -> PergradError:
     text = span.text() if span else spelled
     what = "the number of repeats" if code == "PGR405" else "the shape"
     if error.batched:
-        decided = f"{what} in {spelled} is decided by `{error.subject}`, which is batched"
+        subject = f"`{error.subject}`" if error.subject else "a value"
+        decided = f"{what} in {spelled} is decided by {subject}, which is batched"
         message = f"data-dependent shape: `{text}` gives each sample another size: {decided}"
         hint = "a fixed size k with np.where(np.arange(k) < n, x, 0.0), or in_dims None for the size"
         return VmapViolation(message, code=code, span=span, hint=hint, trail=error.trail)

@@ -46,6 +46,7 @@ REFUSED = {
     "objects": ("vmap(loss): argument `x` has dtype object", lambda: pg.vmap(loss, in_dims=(0, None))(X, V.astype(object))),
     "another library's array": ("argument `x` is a Frame", lambda: pg.vmap(loss, in_dims=(0, None))(X, Frame())),
     "date": ("has dtype datetime64", lambda: pg.grad(loss)(np.datetime64("2020-01-01"))),
+    "draw as a function": ("is decided by a value, which is batched", lambda: pg.vmap(np.random.rand)(X)),
     "lint of no function": ("lint takes a function", lambda: pg.lint("loss")),
     "lint with a list": ("in_dims=[0] is a list", lambda: pg.lint(loss, in_dims=[0])),
     "negative size": ("no negative sizes", lambda: pg.ShapeDtype(-1)),
