@@ -7,7 +7,7 @@ import inspect
 import sys
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .arguments import check_numbers
@@ -299,6 +299,19 @@ class Inner:
             outer.write(move(leaf, Value(atom_of(results[position]))))
 
 
+class Aux:
+    """The auxiliary part of an output: its symbolic values among what is as it is."""
+
+    def __init__(self, aux: Any) -> None:
+        self._leaves, self._tree = flatten(aux)
+        self.atoms = [atom_of(x) for x in self._leaves if isinstance(x, Value)]
+
+    def rebuilt(self, values: Iterable[Any]) -> Any:
+        """The part with other values in place of its symbolic ones."""
+        rest = iter(values)
+        return self._tree.unflatten([next(rest) if isinstance(x, Value) else x for x in self._leaves])
+
+
 def replaced(program: Program, results: Sequence[Any]) -> Program:
     """A Program with other results."""
     return Program(program.params, program.body, tuple(results), program.name, program.sizes)
@@ -318,4 +331,4 @@ def parameters_of(func: Any) -> list[str]:
         return []
 
 
-__all__ = ["Inner", "Transformed", "Tree", "parameters_of", "replaced", "root_function", "stage"]
+__all__ = ["Aux", "Inner", "Transformed", "Tree", "parameters_of", "replaced", "root_function", "stage"]

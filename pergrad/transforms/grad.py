@@ -10,7 +10,7 @@ from ..compiler.core.builder import Value, atom_of, call, current
 from ..compiler.core.trees import flatten
 from ..compiler.specialize import Context
 from ..compiler.transforms import reverse, slopes
-from ..transformed import Inner, Transformed, replaced, stage
+from ..transformed import Aux, Inner, Transformed, replaced, stage
 
 
 def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Grad:
@@ -63,8 +63,8 @@ class Grad(Transformed):
         if o["has_aux"]:
             output, aux = check_has_aux(self._func, output, name, span=traced.span)
         check_scalar_output(self._func, output, name, span=traced.span)
-        aux_leaves, aux_tree = flatten(aux)
-        atoms = [atom_of(output), *(atom_of(x) for x in aux_leaves if isinstance(x, Value))]
+        beside = Aux(aux)
+        atoms = [atom_of(output), *beside.atoms]
         flags = inner.selected(wanted)
         program = replaced(inner.program, atoms)
         differentiate = slopes.nested_grad if inner.of_higher_order else reverse.grad
@@ -74,8 +74,8 @@ class Grad(Transformed):
         gradients = gradient_trees(inner, args, chosen, flags, grads)
         result: Any = gradients if isinstance(argnums, tuple) else gradients[0]
         if o["has_aux"]:
-            values = iter(rest[1:] if o["value"] else rest)
-            aux = aux_tree.unflatten([next(values) if isinstance(x, Value) else x for x in aux_leaves])
+            values = rest[1:] if o["value"] else rest
+            aux = beside.rebuilt(values)
         if o["value"]:
             return result, (rest[0], aux) if o["has_aux"] else rest[0]
         return (result, aux) if o["has_aux"] else result

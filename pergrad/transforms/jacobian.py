@@ -22,7 +22,7 @@ from ..compiler.core.types import Type, known
 from ..compiler.specialize import Context
 from ..compiler.transforms import forward, reverse
 from ..compiler.transforms.batch import batch
-from ..transformed import Inner, Transformed, replaced, stage
+from ..transformed import Aux, Inner, Transformed, replaced, stage
 from .grad import gradient_trees, leaf_flags
 
 
@@ -117,8 +117,7 @@ class JacRev(Jacobian):
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, self.spoken or "jacrev")
         n_in = [operand for operand, f in zip(inner.operands, flags, strict=True) if f]
-        aux_leaves, aux_tree = flatten(aux)
-        aux_atoms = [atom_of(x) for x in aux_leaves if isinstance(x, Value)]
+        beside = Aux(aux)
         parts: list[Any] = []
         for leaf in leaves:
             t = atom_of(leaf).type
@@ -134,9 +133,8 @@ class JacRev(Jacobian):
             for g, m, x in zip(grads, mapped, n_in, strict=True):
                 shaped.append(g if m else recorded.broadcast_to(g, (*t.shape, *atom_of(x).type.shape)))
             parts.append(gradient_trees(inner, args, chosen, flags, shaped))
-        if aux_atoms:
-            rest = iter(inner.inline(replaced(inner.program, aux_atoms)))
-            aux = aux_tree.unflatten([next(rest) if isinstance(x, Value) else x for x in aux_leaves])
+        if beside.atoms:
+            aux = beside.rebuilt(inner.inline(replaced(inner.program, beside.atoms)))
         return self.finished(argnums, tree, parts, aux)
 
 
@@ -148,8 +146,7 @@ class JacFwd(Jacobian):
     def record(self, args: tuple[Any, ...], kwargs: dict[str, Any], context: Context | None = None) -> Any:
         argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, self.spoken or "jacfwd")
         atoms = [atom_of(x) for x in leaves]
-        aux_leaves, aux_tree = flatten(aux)
-        aux_atoms = [atom_of(x) for x in aux_leaves if isinstance(x, Value)]
+        beside = Aux(aux)
         operands = [x for x, f in zip(inner.operands, flags, strict=True) if f]
         columns: list[list[Any]] = []
         for k, x in enumerate(operands):
@@ -169,9 +166,8 @@ class JacFwd(Jacobian):
                     column.append(recorded.moveaxis(dot, tuple(range(n)), tuple(range(-n, 0))) if n and a.type.shape else dot)
             columns.append(column)
         parts = [gradient_trees(inner, args, chosen, flags, [c[j] for c in columns]) for j in range(len(atoms))]
-        if aux_atoms:
-            rest = iter(inner.inline(replaced(inner.program, aux_atoms)))
-            aux = aux_tree.unflatten([next(rest) if isinstance(x, Value) else x for x in aux_leaves])
+        if beside.atoms:
+            aux = beside.rebuilt(inner.inline(replaced(inner.program, beside.atoms)))
         return self.finished(argnums, tree, parts, aux)
 
 

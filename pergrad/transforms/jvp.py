@@ -13,7 +13,7 @@ from ..compiler.core.trees import flatten, flatten_as
 from ..compiler.specialize import Context
 from ..compiler.transforms import forward
 from ..compiler.transforms.residuals import check_rows
-from ..transformed import Inner, Transformed, replaced, stage
+from ..transformed import Aux, Inner, Transformed, replaced, stage
 from .halves import Held, Primals, SecondHalf, is_inexact
 
 
@@ -61,10 +61,10 @@ class Jvp(Transformed):
             output, aux = check_has_aux(self._func, output, "jvp", span=inner.traced.span)
         leaves, tree = flatten(output)
         check_outputs(self._func, tree, leaves, "jvp", integers_ok=True, span=inner.traced.span)
-        aux_leaves, aux_tree = flatten(aux)
+        beside = Aux(aux)
         atoms = [atom_of(x) for x in leaves]
         n = len(atoms)
-        program = replaced(inner.program, [*atoms, *(atom_of(x) for x in aux_leaves if isinstance(x, Value))])
+        program = replaced(inner.program, [*atoms, *beside.atoms])
         flags = inner.selected(spec.wanted)
         self.refuse_constant(program, atoms, flags)
         pushed = stage("differentiated", forward.jvp(program, flags))
@@ -73,8 +73,7 @@ class Jvp(Transformed):
         dots = iter(results[len(program.results) :])
         tangent = tree.unflatten([next(dots) if a.type.inexact else call("numpy.zeros", a.type.shape) for a in atoms])
         out = tree.unflatten(results[:n])
-        rest = iter(results[n : len(program.results)])
-        aux = aux_tree.unflatten([next(rest) if isinstance(x, Value) else x for x in aux_leaves])
+        aux = beside.rebuilt(results[n : len(program.results)])
         return (out, tangent, aux) if o["has_aux"] else (out, tangent)
 
     def refuse_constant(self, program: Any, atoms: Sequence[Any], flags: Sequence[bool]) -> None:

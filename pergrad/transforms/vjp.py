@@ -13,7 +13,7 @@ from ..compiler.core.trees import flatten
 from ..compiler.specialize import Context
 from ..compiler.transforms import reverse
 from ..compiler.transforms.residuals import check_rows
-from ..transformed import Inner, Transformed, replaced, stage
+from ..transformed import Aux, Inner, Transformed, replaced, stage
 from .halves import Held, Primals, SecondHalf, conjugated, is_inexact
 
 
@@ -86,9 +86,9 @@ class Forward(Transformed):
             output, aux = check_has_aux(self._func, output, name, span=inner.traced.span)
         leaves, tree = flatten(output)
         check_outputs(self._func, tree, leaves, name, complex_ok=not self.spoken, span=inner.traced.span)
-        aux_leaves, aux_tree = flatten(aux)
+        beside = Aux(aux)
         out_atoms = [atom_of(x) for x in leaves]
-        program = replaced(inner.program, [*out_atoms, *(atom_of(x) for x in aux_leaves if isinstance(x, Value))])
+        program = replaced(inner.program, [*out_atoms, *beside.atoms])
         only = replaced(program, out_atoms)
         pullback = reverse.vjp(only, inner.selected(spec.wanted))
         kept = pullback.forward.results[len(out_atoms) :]
@@ -97,8 +97,7 @@ class Forward(Transformed):
         values = inner.inline(forward)
         saved = _saved(pullback, inner.operands, values[: len(out_atoms) + len(kept)])
         out = tree.unflatten(values[: len(out_atoms)])
-        rest = iter(values[len(out_atoms) + len(kept) :])
-        aux = aux_tree.unflatten([next(rest) if isinstance(x, Value) else x for x in aux_leaves])
+        aux = beside.rebuilt(values[len(out_atoms) + len(kept) :])
         outs = [Value(Var(a.type)) for a in out_atoms]
         return out, aux, saved, Backward(self._func, pullback, tree, outs, spec)
 
