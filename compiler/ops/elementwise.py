@@ -393,7 +393,7 @@ def conjugate(x: Any, out: Any = None) -> Any:
     return call("numpy.copy", x) if x.ndim else x if x.type.scalar else x[()]
 
 
-@compose("numpy.ndarray.conj", methods=("conj", "conjugate"), samples="reals")
+@compose("numpy.ndarray.conj", methods=("conj", "conjugate"), samples="parts of complex numbers")
 def conj(x: Any, out: Any = None) -> Any:
     """The method gives the real array itself, where the function copies."""
     return conjugate(x) if x.dtype.kind == "c" else x

@@ -37,6 +37,7 @@ def numpy_function(entry: Op) -> Any:
         "numpy.empty": np.zeros,  # what is in it is nobody's business: ours are zeros
         "numpy.empty_like": np.zeros_like,
         "numpy.ndarray.flatten": lambda a, *order: a.flatten(*order),
+        "numpy.ndarray.conj": lambda a: a.conj(),
     }
     if entry.name in special:
         return special[entry.name]
