@@ -199,6 +199,8 @@ class Access(Heap):
             return found
         if name in ("__class__", "__name__", "__dict__"):
             return ANY
+        if name == "apply" and isinstance(c.cls, ClassOf) and Lib("flax.linen.Module") in c.cls.bases:
+            return Bound(Lib("flax.linen.Module.apply"), ref)
         return self.part(ref, c._replace(batch=self.declared(c, name)), ("." + name,), node, kind="any")
 
     def declared(self, c: Cell, name: str) -> Batch:

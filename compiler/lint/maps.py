@@ -114,6 +114,8 @@ class Maps(Lax):
             return self.make_named(name, args)
         if name == "pergrad.pullback":
             return self.any(node, self.deep_all(args))
+        if name == "flax.linen.Module.apply":
+            return self.flax_apply(args, node)
         if name == "equinox.if_array" and args.positional:
             return args.positional[0]
         if name in TREE_LEAVES:
@@ -137,6 +139,16 @@ class Maps(Lax):
             items = dict(enumerate(args.positional))
             return self.new(node, Cell("lib", depth=self.depth, cls=Lib(name), items=items))
         return None
+
+    def flax_apply(self, args: Args, node: ast.AST) -> Value:
+        """``module.apply(variables, *inputs)`` runs the module, or the method named, on the inputs."""
+        if len(args.positional) < 2:
+            return ANY
+        module, _, *inputs = args.positional
+        inner = Args(inputs, {k: v for k, v in args.keywords.items() if k not in ("rngs", "mutable", "method", "capture_intermediates")})
+        method = args.keywords.get("method")
+        result = self.call(module, inner, node) if method is None else self.call(method, inner.behind(module), node)
+        return self.any((node, "applied"), self.deep_all(args).softened() | self.deep(result))
 
     def transformed(self, name: str, library: str, short: str, args: Args, node: ast.AST) -> Value:
         kind, parameters = KINDS[short]
@@ -162,7 +174,7 @@ class Maps(Lax):
         return "filtered" in made.options
 
     def is_library_function(self, func: Value) -> bool:
-        while isinstance(func, (Partial, Transformed)):
+        while isinstance(func, (Partial, Transformed, Bound)):
             func = func.func
         c = self.cell(func)
         if c is not None and c.kind == "lib":
