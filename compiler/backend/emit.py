@@ -136,9 +136,10 @@ class _Emission:
         whole = Var(_OBJECT)
         template = p.template
         assert isinstance(template, Items)
-        found = [(self.program.params[i], at, key) for i, at, key in paths(template, ast.Name("_0", _LOAD), rendering.known)]
-        for v, _, key in found:
-            self.keys[v] = key if isinstance(key, str) and tidy(key) == key else v.name or f"{p.name}_{key}"
+        found = [(self.program.params[i], at, keys) for i, at, keys in paths(template, ast.Name("_0", _LOAD), rendering.known)]
+        for v, _, keys in found:
+            last = keys[-1]
+            self.keys[v] = last if isinstance(last, str) and tidy(last) == last else v.name or "_".join([p.name, *map(str, keys)])
         used = [(v, at) for v, at, _ in found if v in read]
         if used:
             self.arguments[whole] = p.name

@@ -84,11 +84,13 @@ def leaves(template: Template) -> Iterator[int]:
             yield from leaves(part)
 
 
-def paths(template: Template, at: ast.expr, written: Callable[[Any], ast.expr], key: Any = None) -> Iterator[tuple[int, ast.expr, Any]]:
-    """For each array in an argument: its index, the expression that reads it, and the last key of its path. ``written`` gives the
+def paths(
+    template: Template, at: ast.expr, written: Callable[[Any], ast.expr], keys_to: tuple[Any, ...] = ()
+) -> Iterator[tuple[int, ast.expr, tuple[Any, ...]]]:
+    """For each array in an argument: its index, the expression that reads it, and the keys of its path. ``written`` gives the
     expression of a key."""
     if isinstance(template, Leaf):
-        yield template.index, at, key
+        yield template.index, at, keys_to
     elif isinstance(template, Items):
         keys = template.keys if template.keys else range(len(template.parts))
         for part_key, part in zip(keys, template.parts, strict=True):
@@ -96,7 +98,7 @@ def paths(template: Template, at: ast.expr, written: Callable[[Any], ast.expr], 
                 inner: ast.expr = ast.Attribute(at, part_key, ast.Load())
             else:
                 inner = ast.Subscript(at, written(part_key), ast.Load())
-            yield from paths(part, inner, written, part_key)
+            yield from paths(part, inner, written, (*keys_to, part_key))
 
 
 def fields_of(kind: type) -> tuple[str, ...]:

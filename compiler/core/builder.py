@@ -102,6 +102,9 @@ class Builder:
         from .rewrite import Substitution
 
         atoms = dict(zip(block.params, (atom_of(a) for a in args), strict=True))
+        for param, atom in atoms.items():
+            if isinstance(atom, Var) and atom.name is None:
+                atom.name = param.name
         s = Substitution(atoms, _sizes_given(atoms))
         for node in block.body:
             self.append(s.node(node))

@@ -140,3 +140,27 @@ def test_copies_compute_the_same(make, again, rng):
 
 def test_repr_names_the_function():
     assert "plain" in repr(pg.grad(plain))
+
+
+def two_layers(params, x):
+    (w, b), (v, c) = params
+    return ((np.tanh(w @ x + b) @ v) + c) ** 2
+
+
+def third_of_nested(params, x):
+    return params[1][0] * np.sum(x) + params[0][1]
+
+
+def test_what_is_unpacked_keeps_the_names_that_it_is_unpacked_to():
+    params = [(np.ones((3, 2)), np.ones(3)), (np.ones(3), 1.0)]
+    source = pg.per_sample_grad(two_layers).source(params, np.ones((5, 2)))
+    for line in ("w = params[0][0]", "b = params[0][1]", "v = params[1][0]", "c = params[1][1]"):
+        assert f"    {line}\n" in source
+    assert "params_0_1 = params[0][1]" in pg.vmap(third_of_nested, in_dims=(None, 0)).source([[1.0, 2.0], [3.0, 4.0]], np.ones((5, 2)))
+
+
+def test_numbers_among_the_results_are_written_out():
+    source = pg.grad(third_of_nested).source([[1.0, 2.0], [3.0, 4.0]], np.ones(2))
+    namespace = {}
+    exec(source, namespace)
+    assert namespace["third_of_nested_grad"]([[1.0, 2.0], [3.0, 4.0]], np.ones(2)) == [[0.0, 1.0], [2.0, 0.0]]
