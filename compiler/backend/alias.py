@@ -13,12 +13,12 @@ _VIEW_METHODS = frozenset({"reshape", "ravel", "transpose", "swapaxes", "squeeze
 _VIEW_FUNCTIONS = frozenset(
     """reshape ravel transpose matrix_transpose permute_dims swapaxes moveaxis rollaxis expand_dims squeeze broadcast_to
     broadcast_arrays atleast_1d atleast_2d atleast_3d asarray asanyarray ascontiguousarray asfortranarray require real imag
-    real_if_close diagonal diag flip flipud fliplr rot90 split array_split hsplit vsplit dsplit unstack sliding_window_view
+    real_if_close diagonal flip flipud fliplr rot90 split array_split hsplit vsplit dsplit unstack sliding_window_view
     as_strided linalg.diagonal linalg.matrix_transpose lib.stride_tricks.sliding_window_view lib.stride_tricks.as_strided
     nan_to_num astype""".split()
 )
 _READONLY = frozenset(
-    """broadcast_to broadcast_arrays diagonal diag sliding_window_view linalg.diagonal lib.stride_tricks.sliding_window_view
+    """broadcast_to broadcast_arrays diagonal sliding_window_view linalg.diagonal lib.stride_tricks.sliding_window_view
     as_strided""".split()
 )
 

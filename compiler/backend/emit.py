@@ -197,9 +197,10 @@ class _Emission:
         return out
 
     def settle_tangents(self, block: list[Statement]) -> None:
-        """Tangents that are computed beside the values have no section of their own."""
+        """Tangents that are computed beside the values have no section of their own, nor a return by itself."""
         other = [k for k, s in enumerate(block) if s.section != "tangent"]
-        for s in block[: other[-1] if other else 0]:
+        last = other[-1] if other else 0
+        for s in block if last == len(block) - 2 else block[:last]:
             if s.section == "tangent":
                 s.section = ""
 

@@ -16,6 +16,7 @@ from .literals import literal
 from .tree import Act, Append, Bind, Branch, Loop, Move, Operand, Return, Statement, Store, Test, Tree, Write, each, variables
 
 WIDTH = 88
+MATRIX = 1000  # room for the rows of a matrix
 _PRIMARY = (ast.Call, ast.Subscript, ast.Attribute)
 
 
@@ -89,6 +90,7 @@ class _Folding:
         self.pending: dict[Var, tuple[Bind, int, int]] = {}
         self.section = ""
         self.room = 0
+        self.returning = False
 
     def run(self) -> None:
         self.visit(self.top, 4)
@@ -100,6 +102,7 @@ class _Folding:
             self.clock += 1
             self.room = WIDTH - indent - self.overhead(s) - sum(self.length(x) for x in s.operands)
             self.section = ""
+            self.returning = isinstance(s, Return)
             s.operands = [self.substitute(x) for x in s.operands]
             if isinstance(s, Return):
                 s.section = self.section
@@ -145,7 +148,8 @@ class _Folding:
             if base and x.name and not (isinstance(value, Tree) and value.cheap):
                 return x
             grown = self.length(value) + _parentheses(value) - len(self.name_of(x))
-            if barrier != self.barrier or grown > self.room or not self.unwritten(value, clock):
+            fits = grown <= self.room or (self.returning and _is_written_out(value))
+            if barrier != self.barrier or not fits or not self.unwritten(value, clock):
                 return x
             self.room -= grown
             self.left[x] -= 1
@@ -153,11 +157,22 @@ class _Folding:
             return value
         if isinstance(x, Tree):
             counts = x.template.counts
+            room = self.room
+            if self.is_matrix(x):
+                self.room = MATRIX
             for name, operand in x.operands.items():
                 if isinstance(operand, Var) and counts.get(name, 0) > 1:
                     continue
                 x.operands[name] = self.substitute(operand, name in x.template.bases)
+            if self.room > WIDTH:
+                self.room = room
         return x
+
+    def is_matrix(self, x: Tree) -> bool:
+        """Whether an expression puts together rows of numbers, which are written each on a line of its own where one line is too short."""
+        rows = [self.pending[o][0].operands[0] if isinstance(o, Var) and o in self.pending else o for o in x.operands.values()]
+        whole = all(isinstance(r, Const) or (isinstance(r, Tree) and r.template.function == "np.array") for r in rows)
+        return x.template.function == "np.stack" and whole
 
     def unwritten(self, value: Operand, clock: int) -> bool:
         return all(self.written.get(self.classes.find(v), -1) < clock for v in variables(value))
@@ -187,6 +202,11 @@ class _Folding:
 def _parentheses(x: Operand) -> int:
     """How many characters an operand's parentheses may take."""
     return 2 if isinstance(x, Tree) and not isinstance(x.template.expr, _PRIMARY) else 0
+
+
+def _is_written_out(x: Operand) -> bool:
+    """Whether an expression is a matrix of numbers."""
+    return isinstance(x, Tree) and x.template.function == "np.stack" and all(not isinstance(o, Var) for o in x.operands.values())
 
 
 __all__ = ["WIDTH", "drop_unused", "fold"]

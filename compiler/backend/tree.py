@@ -17,18 +17,21 @@ from ..core.program import Const, Var
 from ..core.syntax import parse
 
 _PLACEHOLDER = re.compile(r"_\d+\Z")
+_OF_LIST = re.compile(r"([\w.]+)\(\[_\d+(, _\d+)*\]\)\Z")
 _KNOWN = frozenset({"np", "bool", "int", "float", "complex", "slice", "len", "range", "list", "tuple", "min", "max", "abs", "sum"})
 
 
 @dataclass(frozen=True, eq=False)
 class Template:
     """A parsed expression; ``counts`` says how often each placeholder or size name occurs; ``length`` is that of the text without them;
-    ``bases`` are the names that are subscripted or whose attribute is taken."""
+    ``bases`` are the names that are subscripted or whose attribute is taken; ``function`` is what a list of placeholders alone is given
+    to, as in ``np.array([_0, _1])``."""
 
     expr: ast.expr
     counts: Mapping[str, int]
     length: int
     bases: frozenset[str] = frozenset()
+    function: str = ""
 
 
 @lru_cache(maxsize=8192)
@@ -42,7 +45,9 @@ def template(source: str) -> Template:
             counts[node.id] = counts.get(node.id, 0) + 1
         if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.value, ast.Name):
             bases.add(node.value.id)
-    return Template(expr, counts, len(source) - sum(len(n) * c for n, c in counts.items()), frozenset(bases))
+    of_list = _OF_LIST.match(source)
+    length = len(source) - sum(len(n) * c for n, c in counts.items())
+    return Template(expr, counts, length, frozenset(bases), of_list[1] if of_list else "")
 
 
 def is_placeholder(name: str) -> bool:

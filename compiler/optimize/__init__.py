@@ -33,6 +33,7 @@ def prepare(program: Program) -> Program:
 
 def optimize(program: Program) -> Program:
     """All passes."""
+    from .assembly import assemble
     from .branches import unite_branches
     from .common import eliminate_common
     from .contractions import fuse_contractions
@@ -50,8 +51,8 @@ def optimize(program: Program) -> Program:
     program = simplify(fuse_contractions(program))
     program = move_contractions(hoist_invariants(program))
     # last, since simplifying moves minus signs outward, where sums may take them in
-    program = eliminate_dead_code(scale_small_factors(simplify(weaken_constants(program))))
-    return read_before_write(program)
+    program = scale_small_factors(simplify(weaken_constants(program)))
+    return read_before_write(eliminate_dead_code(weaken_constants(assemble(program))))
 
 
 def spell_out(program: Program) -> Program:

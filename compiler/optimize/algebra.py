@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..core.builder import Value, atom_of, fold
 from ..core.program import Apply, Atom, Const, If, Node, Program, Var, node_vars, walk
 from ..core.types import Type
@@ -99,9 +101,9 @@ class _Algebra(Rewriting):
             return None
         wanted = node.outs[0].type
         if node.args and all(isinstance(a, Const) for a in node.args):
-            folded = fold(entry, node.args, dict(node.params), wanted)
+            folded = kept(node) or fold(entry, node.args, dict(node.params), wanted)
             if folded is not None:
-                return (folded,)
+                return (positive(folded) if Match(self, node).derived else folded,)
         rules = [*RULES.get(node.op, ()), *RULES.get(entry.family, ())]
         before = len(self.b.nodes)
         for rule in rules:
@@ -125,6 +127,24 @@ class _Algebra(Rewriting):
             if yes is no and yes.type == v.type:
                 self.values[v] = yes
         return None
+
+
+def kept(node: Apply) -> Const | None:
+    """A constant that is multiplied by 1: itself, written as it was."""
+    if node.op != "numpy.multiply":
+        return None
+    for a, one in (node.args, node.args[::-1]):
+        if isinstance(a, Const) and isinstance(one, Const) and uniform(one) == 1 and a.type == node.outs[0].type:
+            return a
+    return None
+
+
+def positive(c: Const) -> Const:
+    """A constant with zeros that have no sign."""
+    value: Any = c.value
+    if c.type.dtype.kind != "f" or not (np.signbit(value) & (np.asarray(value) == 0)).any():
+        return c
+    return Const(value + c.type.dtype.type(0) if isinstance(value, (np.ndarray, np.generic)) else 0.0)
 
 
 __all__ = ["Match", "arithmetic", "indices", "layout", "simplify_algebra", "sums"]

@@ -9,14 +9,14 @@ A Jacobian is taken with an identity for its cotangents. Such an array is zero u
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
 
-from ..core.builder import Value, atom_of
+from ..core.builder import Value, atom_of, current
 from ..core.builder import recorded as np
-from ..core.program import Apply, Atom, Const, Node, Program, Var
+from ..core.program import Apply, Atom, Block, Const, Node, Program, Var
 from ..core.types import Dim, known
 from ..ops import table
 from ..ops.contraction import LETTERS, contract, split
@@ -54,6 +54,32 @@ class _Diagonals(Rewriting):
         self.identities: set[Atom] = set()
 
     def rewrite(self, node: Node) -> Sequence[Atom] | None:
+        new = self.followed(node)
+        if new is None and isinstance(node, Apply) and any(a in self.known for a in node.args):
+            self.b.append(replace(node, args=tuple(map(self.made_dense, node.args))))
+            return node.outs
+        return new
+
+    def leave(self, block: Block) -> None:
+        self.values.update((r, self.made_dense(r)) for r in block.results if not isinstance(r, Const) and r in self.known)
+
+    def made_dense(self, a: Atom) -> Atom:
+        """What is not followed reads an array made of its diagonal at once, where the diagonal has an array of its own."""
+        d = None if isinstance(a, Const) or a in self.identities else self.known.get(a)
+        if d is None:
+            return a
+        shape, count = a.type.shape, d.entries.ndim
+        if d.classes != (*range(count), count - 1) or d.entries.shape[-1] != shape[-1]:
+            return a
+        with self.b.stamped(section="backward"):
+            y = np.broadcast_to(d.entries, shape[:-1]) if d.entries.shape != shape[:-1] else d.entries
+            entry = table.find("numpy.diag")
+            assert entry is not None
+            diagonal = atom_of(current().apply(entry, [y], {"k": 0}))
+        return diagonal if diagonal.type == a.type else a
+
+    def followed(self, node: Node) -> Sequence[Atom] | None:
+        """What replaces a node that keeps the form, or loses it to a sum."""
         if not isinstance(node, Apply) or node.section not in ("backward", "tangent") or len(node.outs) != 1:
             return None
         if identity := self.identity(node):
@@ -166,8 +192,6 @@ def on_diagonal(x: Any, classes: Sequence[int], ndim: int) -> Any:
 
 
 def apply(node: Apply, operands: Sequence[Any]) -> Any:
-    from ..core.builder import current
-
     entry = table.find(node.op)
     assert entry is not None
     return current().apply(entry, operands, dict(node.params))

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..core.builder import Value, atom_of
 from ..core.builder import recorded as np
+from ..core.program import Const
 from ..core.types import Dim
 from ..ops.indexing import put
-from .arithmetic import same
+from .arithmetic import is_zero, same
 from .rules import rule
 
 if TYPE_CHECKING:
     from .algebra import Match
 
 FULL = slice(None)
+FEW = 4  # numbers that are written out as an array
 _FAR = 64  # how many writes back a read looks: unrolled loops would make it quadratic
 
 
@@ -142,6 +145,43 @@ def onto(m: Match) -> Any:
 
 
 @rule("pergrad.setitem", "pergrad.additem")
+def entries(m: Match) -> Any:
+    """A few numbers that differentiation writes one by one into zeros, as an array of them."""
+    base, value, *arrays = m.x
+    index = m.params["index"]
+    if not m.derived or arrays or len(index) != 1 or not isinstance(index[0], int) or base.shape[0] not in range(2, FEW + 1):
+        return None
+    if value.ndim or value.dtype != base.dtype or base.dtype.kind != "f":
+        return None
+    if is_zero(m, base):
+        items = [Value(Const(base.dtype.type(0))) for _ in range(base.shape[0])]
+    else:
+        items = numbers_of(m, base)
+    if not items:
+        return None
+    k = index[0] % len(items)
+    items[k] = items[k] + value if m.node.op == "pergrad.additem" else value
+    return np.stack(items)
+
+
+@rule("numpy.stack")
+def columns(m: Match) -> Any:
+    """An array of numbers that is put together by columns, by rows."""
+    if not m.derived or m.type.ndim != 2 or m.params["axis"] != -1:
+        return None
+    inner = [numbers_of(m, x) for x in m.x]
+    return np.stack([np.stack(row) for row in zip(*inner, strict=True)]) if all(inner) else None
+
+
+def numbers_of(m: Match, x: Any) -> list[Any]:
+    """The few numbers that an array is made of, where they are known one by one."""
+    if stack := m.made(x, "numpy.stack"):
+        return list(stack.x) if x.ndim == 1 else []
+    constant = atom_of(x)
+    return [Value(Const(n)) for n in constant.value] if isinstance(constant, Const) and x.ndim == 1 and len(constant.value) <= FEW else []
+
+
+@rule("pergrad.setitem", "pergrad.additem")
 def write(m: Match) -> Any:
     base, value, *arrays = m.x
     index = m.params["index"]
@@ -154,6 +194,8 @@ def write(m: Match) -> Any:
         if adding and m.number(base) != 0:
             return base + value
         return value if value.shape == base.shape else np.broadcast_to(value, base.shape)
+    if adding and m.derived and is_zero(m, value):
+        return base
     if adding:
         return put(base, value, index, ()) if base.dtype == value.dtype and untouched(m, base, index) else None
     if (earlier := m.made(base, "pergrad.setitem")) and earlier.params["index"] == index and not earlier.x[2:]:

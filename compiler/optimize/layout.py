@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from ..core.builder import Value
 from ..core.builder import recorded as np
 from ..core.program import Const
-from ..core.types import product
+from ..core.types import known, product
 from ..ops.contraction import contract, join, split
 from .rules import rule
 
 if TYPE_CHECKING:
     from .algebra import Match
 
+_LARGEST = 1 << 16  # elements of a constant that is turned round
 BROADCAST = "numpy.broadcast_to"
 
 
@@ -30,6 +31,63 @@ def transpose(m: Match) -> Any:
         operands, target = split(inner.params["subscripts"])
         return contract(join(operands, "".join(target[a] for a in order)), *inner.x)
     return None
+
+
+@rule("numpy.transpose")
+def transposed_operands(m: Match) -> Any:
+    """Of an elementwise op whose operands are transposed back by it, or have so few axes that only their place changes."""
+    (x,) = m.x
+    inner = m.made(x) if m.derived and m.read_once(x) else None
+    if inner is None or inner.family != "elementwise":
+        return None
+    before = len(m.rewriting.b.nodes)
+    turned = transposed(m, x, [a % x.ndim for a in m.params["axes"]])
+    if turned is None:
+        del m.rewriting.b.nodes[before:]
+    return turned
+
+
+@rule("numpy.transpose")
+def transposed_stack(m: Match) -> Any:
+    """The axis along which arrays are stacked, elsewhere."""
+    stack = m.made(m.x[0], "numpy.stack") if m.derived and m.read_once(m.x[0]) else None
+    if stack is None:
+        return None
+    n = m.type.ndim
+    order, axis = [a % n for a in m.params["axes"]], stack.params["axis"] % n
+    rest = [a for a in order if a != axis]
+    return np.stack(stack.x, axis=order.index(axis)) if rest == sorted(rest) else None
+
+
+def transposed(m: Match, x: Any, order: list[int]) -> Any:
+    """A value that is broadcast to as many axes as ``order`` has, with them in that order; None where it would have to be turned round."""
+    n = len(order)
+    if not x.ndim:
+        return x
+    if isinstance(x.atom, Const):
+        padded = x.atom.value.reshape((1,) * (n - x.ndim) + x.shape) if known(x.shape) and x.size <= _LARGEST else None
+        return None if padded is None else x if _is_symmetric(padded, order) else Value(Const(padded.transpose(order)))
+    inner = m.made(x)
+    if inner and inner.node.op == "numpy.transpose":
+        own = [a - (n - x.ndim) for a in order[n - x.ndim :]]
+        back = min(own) >= 0 and [inner.params["axes"][a] % x.ndim for a in own] == list(range(x.ndim))
+        return inner.x[0] if back else None
+    if inner and inner.node.op == "numpy.eye":
+        return x if order == [*range(n - 2), n - 1, n - 2] else None
+    if inner and inner.family == "elementwise" and inner.derived and m.read_once(x) and x.ndim == n:
+        operands = [transposed(m, y, order) for y in inner.x]
+        return None if any(y is None for y in operands) else inner.bind(*operands)
+    added = {a % x.ndim for a in inner.params["axis"]} if inner and inner.node.op == "numpy.expand_dims" else set()
+    places = [order.index(a + n - x.ndim) for a in range(x.ndim) if a not in added]
+    if not places or places != sorted(places):
+        return None
+    source = inner.x[0] if inner and added else x
+    absent = tuple(k for k in range(n) if k not in places)
+    return source if absent == tuple(range(places[0])) else np.expand_dims(source, absent)
+
+
+def _is_symmetric(value: Any, order: list[int]) -> bool:
+    return value.transpose(order).shape == value.shape and bool((value.transpose(order) == value).all())
 
 
 @rule("numpy.reshape")

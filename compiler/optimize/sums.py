@@ -124,10 +124,17 @@ def united(first: Term, last: Term) -> Term | None:
     if not (rest_first or rest_last or under_first or under_last):
         number = first.number + last.number
         return Term(number, over, under) if over else None
-    if not rest_first or not rest_last:
-        return None
+    if not (rest_first and rest_last):
+        alone = (not rest_first and under_first) or (not rest_last and under_last)
+        if alone or not smaller([*rest_first, *rest_last, *under_first, *under_last], over):
+            return None
     inner = total([Term(first.number, rest_first, under_first), Term(last.number, rest_last, under_last)])
     return Term(1.0, [inner, *over], under)
+
+
+def smaller(rest: Sequence[Any], over: Sequence[Any]) -> bool:
+    """Whether what two terms do not share is smaller than what they do: ``x - r * x`` is then ``(1 - r) * x``."""
+    return max((x.ndim for x in rest), default=0) < max((x.ndim for x in over), default=0)
 
 
 def shared(first: Sequence[Any], last: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -149,7 +156,7 @@ def total(terms: Sequence[Term]) -> Any:
     y: Any = None
     for term in terms:
         number, x = term.parts()
-        x = x if abs(number) == 1 else abs(number) * x
+        x = abs(number) if x is None else x if abs(number) == 1 else abs(number) * x
         if y is None:
             y = x if number > 0 else -x
         else:
@@ -158,7 +165,9 @@ def total(terms: Sequence[Term]) -> Any:
 
 
 def product(over: Sequence[Any], under: Sequence[Any]) -> Any:
-    """The product of values over values, small ones first."""
+    """The product of values over values, small ones first; None for that of none."""
+    if not over:
+        return None
     factors = sorted([(x, False) for x in over] + [(x, True) for x in under], key=lambda f: (f[0].ndim, f[1]))
     y, _ = factors.pop(next(k for k, (_, divides) in enumerate(factors) if not divides))
     for x, divides in factors:

@@ -52,6 +52,8 @@ def computing(node: Apply) -> Any:
 def _takes_number(entry: table.Op, node: Apply, k: int) -> bool:
     if node.op in ("pergrad.setitem", "pergrad.additem"):
         return k == 1 and node.args[1].type.dtype == node.args[0].type.dtype
+    if node.op == "numpy.stack":
+        return all(a.type.ndim == 0 for a in node.args)
     if node.op == "numpy.einsum":
         return node.args[k].type.ndim == 0
     return entry.family == "elementwise" and len(node.args) > 1 and not (node.op == "numpy.where" and k == 0)

@@ -22,6 +22,7 @@ from ..compiler.core.types import Type, known
 from ..compiler.specialize import Context
 from ..compiler.transforms import forward, reverse
 from ..compiler.transforms.batch import batch
+from ..compiler.transforms.entries import made_of_entries, read_by_entries, units
 from ..transformed import Aux, Inner, Transformed, replaced, stage
 from .grad import gradient_trees, leaf_flags
 
@@ -118,14 +119,29 @@ class JacRev(Jacobian):
         argnums, chosen, inner, flags, leaves, tree, aux = self.prepared(args, kwargs, self.spoken or "jacrev")
         n_in = [operand for operand, f in zip(inner.operands, flags, strict=True) if f]
         beside = Aux(aux)
+        wanted = [p for p, f in zip(inner.program.params, flags, strict=True) if f]
         parts: list[Any] = []
         for leaf in leaves:
             t = atom_of(leaf).type
-            pullback = reverse.vjp(replaced(inner.program, [atom_of(leaf)]), flags)
+            program = replaced(inner.program, [atom_of(leaf)])
+            if t.shape and sum(flags) == 1 and read_by_entries(program, wanted[0]):
+                # a few columns, each with a pass of its own, where rows would be mostly zeros
+                pushed = forward.jvp(program, flags)
+                tangents = Program(pushed.params, pushed.body, pushed.results[1:], pushed.name, pushed.sizes)
+                (dots,) = by_entries(inner, tangents, wanted[0].type)
+                with current().stamped(section="tangent"):
+                    parts.append(gradient_trees(inner, args, chosen, flags, [as_columns(dots, wanted[0].type)]))
+                continue
+            pullback = reverse.vjp(program, flags)
             values = inner.inline(pullback.forward)
             saved = [v if isinstance(v, Value) else Value(atom_of(v)) for v in pullback.saved(inner.operands, values)]
-            rows = [True, *[False] * len(saved)]
-            program, mapped = along(pullback.backward, rows, t, "error")
+            if made_of_entries(inner.program, atom_of(leaf), wanted):
+                stage("differentiated", pullback.backward)
+                rows = [inner.inline(pullback.backward, [row, *saved]) for row in units(t)]
+                with current().stamped(section="backward"):
+                    parts.append(gradient_trees(inner, args, chosen, flags, [recorded.stack(each) for each in zip(*rows, strict=True)]))
+                continue
+            program, mapped = along(pullback.backward, [True, *[False] * len(saved)], t, "error")
             stage("differentiated", program)
             with current().stamped(section="backward"):
                 grads = [current().wrap(a) for a in current().inline(program, [basis(t), *saved])]
@@ -154,27 +170,51 @@ class JacFwd(Jacobian):
             only = one_of(flags, k)
             pushed = forward.jvp(replaced(inner.program, atoms), only)
             tangents = Program(pushed.params, pushed.body, pushed.results[len(atoms) :], pushed.name, pushed.sizes)
+            if read_by_entries(inner.program, inner.program.params[only.index(True)]):
+                passes = by_entries(inner, tangents, own)
+                with current().stamped(section="tangent"):
+                    columns.append([self.gathered(dots, own, m == k) for m, dots in enumerate(passes)])
+                continue
             mapped = [*[False] * len(inner.operands), True]
             program, batched = along(tangents, mapped, own, self._options["randomness"])
             stage("differentiated", program)
             with current().stamped(section="tangent"):
                 dots = [current().wrap(a) for a in current().inline(program, [*inner.operands, basis(own)])]
-                column = []
+                column: list[Any] = []
                 for dot, m, a in zip(dots, batched, atoms, strict=True):
                     dot = dot if m else recorded.broadcast_to(dot, (*own.shape, *a.type.shape))
-                    n = len(own.shape)
-                    column.append(recorded.moveaxis(dot, tuple(range(n)), tuple(range(-n, 0))) if n and a.type.shape else dot)
+                    column.append(self.turned(dot, own, a.type, len(column) == k))
             columns.append(column)
         parts = [gradient_trees(inner, args, chosen, flags, [c[j] for c in columns]) for j in range(len(atoms))]
         if beside.atoms:
             aux = beside.rebuilt(inner.inline(replaced(inner.program, beside.atoms)))
         return self.finished(argnums, tree, parts, aux)
 
+    def turned(self, dot: Any, own: Type, out: Type, same: bool) -> Any:
+        """The tangents over a basis of an operand, with its axes last; ``same``: the output stands at the operand's own place."""
+        n = len(own.shape)
+        return recorded.moveaxis(dot, tuple(range(n)), tuple(range(-n, 0))) if n and out.shape else dot
+
+    def gathered(self, dots: list[Any], own: Type, same: bool) -> Any:
+        """The tangents for each unit vector of an operand, as one array."""
+        return as_columns(dots, own)
+
 
 class Hessian(JacFwd):
     """The Jacobian, by forward mode, of the Jacobian by reverse mode."""
 
     kind = spoken = "hessian"
+
+    def turned(self, dot: Any, own: Type, out: Type, same: bool) -> Any:
+        """As they are where they are symmetric."""
+        return dot if same and own.shape == out.shape else super().turned(dot, own, out, same)
+
+    def gathered(self, dots: list[Any], own: Type, same: bool) -> Any:
+        """With the entries below the diagonal those above it."""
+        if not same or own.shape != dots[0].shape or len(own.shape) != 1:
+            return super().gathered(dots, own, same)
+        n = len(dots)
+        return recorded.stack([recorded.stack([dots[max(i, j)][min(i, j)] for j in range(n)]) for i in range(n)])
 
     def __init__(self, func: Callable[..., Any], argnums: int | tuple[int, ...]) -> None:
         inner = JacRev(func, argnums=argnums, has_aux=False, chunk_size=None)
@@ -206,6 +246,18 @@ def along(program: Program, mapped: list[bool], t: Type, randomness: str) -> tup
         program, batched = batch(program, mapped, size, randomness=randomness)
         flags = [bool(b) if not n else f or bool(b) for f, b in zip(flags, batched, strict=True)]
     return program, flags
+
+
+def by_entries(inner: Inner, tangents: Program, own: Type) -> list[list[Any]]:
+    """For each result its tangents, one for each unit vector of an operand, which a pass of its own gives."""
+    stage("differentiated", tangents)
+    return list(map(list, zip(*(inner.inline(tangents, [*inner.operands, unit]) for unit in units(own)), strict=True)))
+
+
+def as_columns(dots: list[Any], own: Type) -> Any:
+    """Tangents as one array, with the axes of their operand last."""
+    columns = recorded.stack(dots, axis=-1)
+    return recorded.reshape(columns, (*columns.shape[:-1], *own.shape)) if len(own.shape) > 1 else columns
 
 
 def one_of(flags: list[bool], k: int) -> list[bool]:

@@ -61,9 +61,12 @@ def test_batched_jacobians():
     assert subscripts(p) == ["greater", "where", "ab,ca->cab"]
 
 
-def test_an_identity_that_is_the_result_stays():
-    p = check(lambda s: np.eye(N) * s, array(N))
-    assert ops(p) == ["multiply"]
+def test_a_diagonal_that_is_the_result_is_made_at_once():
+    p = check(lambda s: np.eye(N) * xnp.exp(s) * s, array(N))
+    assert ops(p) == ["exp", "multiply", "diag"]
+
+
+def test_an_identity_that_is_not_followed_stays():
     p = check(lambda s, x: contract("ki,j->kij", np.eye(N) * s, x), array(N), array(3))
     assert has_eye(p)
 
