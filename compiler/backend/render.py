@@ -230,6 +230,8 @@ class Rendering:
         """An object of the user's: written out if it is a literal, else by a name in the function's namespace."""
         if type(value) in _LITERALS:
             return ast.Constant(value)
+        if isinstance(value, np.bool_):
+            return substitute(template(f"np.bool_({bool(value)})").expr, {})
         if isinstance(value, np.generic) and (text := literal(Const(value))) is not None:
             return substitute(template(text).expr, {})
         if type(value) is tuple:

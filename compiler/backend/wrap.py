@@ -36,6 +36,9 @@ def _wrapped(text: str, indent: int, width: int, *, statement: bool = False) -> 
     if indent + len(text) <= width:
         return [" " * indent + text]
     tokens = list(_tokens(text))
+    if statement and text.startswith("return ") and any(t.depth == 0 and t.text == "," for t in tokens):
+        text = f"return ({text.removeprefix('return ')})"
+        tokens = list(_tokens(text))
     bare = _bare_operators(tokens, text, statement)
     if bare and statement:
         head, start, tail = _statement_parts(text, tokens)

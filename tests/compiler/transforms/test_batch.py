@@ -6,6 +6,7 @@ import pytest
 from pergrad.compiler.core.builder import Builder, Value, current
 from pergrad.compiler.core.builder import recorded as xnp
 from pergrad.compiler.core.program import Effect, Program
+from pergrad.compiler.core.text import Printed
 from pergrad.compiler.core.types import Size, Type
 from pergrad.compiler.core.verify import verify
 from pergrad.compiler.errors import Span, Unsupported, VmapViolation
@@ -139,7 +140,7 @@ def test_carries_that_start_unmapped():
 
 def test_print_keeps_its_values():
     def f(x):
-        current().append(Effect(outs=(), kind="print", args=((x * 2.0).atom,)))
+        current().append(Effect(outs=(), kind="print", args=((x * 2.0).atom,), payload=Printed(((None,),), {})))
         return x
 
     seen = []
